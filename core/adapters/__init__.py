@@ -1,0 +1,1 @@
+"""One outside technology a file, behind the ports of the core."""
