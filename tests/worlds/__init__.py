@@ -1,0 +1,1 @@
+"""The outside of the product, as real parts for tests: shop, model, PostgreSQL."""
