@@ -1,0 +1,240 @@
+"""A consequential action that waits for a supervisor, and how it is settled (rule 6)."""
+
+import hashlib
+import json
+from dataclasses import dataclass, replace
+from datetime import datetime
+from decimal import Decimal
+from enum import StrEnum
+from typing import TypeAlias
+
+from core.ticket import Json, RunId, TicketId
+
+
+class DecisionState(StrEnum):
+    """Where a decision stands. A settled verdict stands."""
+
+    PENDING = "pending"
+    APPROVED = "approved"
+    OVERRIDDEN = "overridden"
+    REJECTED = "rejected"
+    WITHDRAWN = "withdrawn"
+    EXPIRED = "expired"
+    EXECUTED = "executed"
+
+
+class Role(StrEnum):
+    """What an operator may do."""
+
+    AGENT = "agent"
+    SUPERVISOR = "supervisor"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operator:
+    """A person who works at the console."""
+
+    name: str
+    role: Role
+    disabled: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What a supervisor says of a decision.
+
+    Attributes:
+        kind: `approve`, `override` or `reject`.
+        why: The reason; needed to reject.
+        input: For an override: the new arguments.
+        seen: The journal seq that the decider has looked at, or None.
+    """
+
+    kind: str
+    why: str
+    input: Json
+    seen: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """A proposal of the agent and what became of it.
+
+    Attributes:
+        id: Its name everywhere, such as `D-4F7Q2`.
+        call: The tool call that it stands for.
+        tool: The tool.
+        input: The exact arguments as proposed.
+        hash: sha256 of tool and arguments, re-checked at execution.
+        rule: The rule that asked, in words.
+        amount: In `currency`, where the tool moves money.
+        object: What is acted on.
+        identity: The customer's id it was proposed for, or None.
+        evidence: What the agent had read: seqs of tool results.
+        based_on: The journal seq up to which the agent had read.
+        first: Under four eyes: who approved first.
+        final_input: The arguments to execute, once approved or overridden.
+        final_hash: Their hash.
+    """
+
+    id: str
+    ticket: TicketId
+    run: RunId
+    call: str
+    tool: str
+    input: Json
+    hash: str
+    rule: str
+    amount: Decimal | None
+    currency: str | None
+    object: str | None
+    identity: str | None
+    evidence: tuple[int, ...]
+    based_on: int
+    four_eyes: bool
+    proposed_at: datetime
+    expires_at: datetime
+    state: DecisionState = DecisionState.PENDING
+    first: str | None = None
+    decided_by: str | None = None
+    decided_at: datetime | None = None
+    why: str | None = None
+    final_input: Json = None
+    final_hash: str | None = None
+
+    @property
+    def open(self) -> bool:
+        """Whether it still waits for a verdict, or for its execution."""
+        return self.state in _OPEN
+
+
+_OPEN = {DecisionState.PENDING, DecisionState.APPROVED, DecisionState.OVERRIDDEN}
+READY = {DecisionState.APPROVED, DecisionState.OVERRIDDEN}
+"""The states in which a decision is to be executed, once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Approved:
+    """To be executed exactly as proposed."""
+
+    decision: Decision
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overridden:
+    """To be executed with other arguments."""
+
+    decision: Decision
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejected:
+    """Never to be executed."""
+
+    decision: Decision
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FirstOfTwo:
+    """One of two needed approvals is there."""
+
+    decision: Decision
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlreadyDecided:
+    """Settled before; nothing changed."""
+
+    decision: Decision
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stale:
+    """Newer buyer messages exist that the decider has not looked at.
+
+    Attributes:
+        newer: The seq of the newest.
+    """
+
+    newer: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expired:
+    """It had waited too long; it is closed as expired."""
+
+    decision: Decision
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotAllowed:
+    """The decider may not: not a supervisor, disabled, or the proposer."""
+
+    why: str
+
+
+Settlement: TypeAlias = (
+    Approved
+    | Overridden
+    | Rejected
+    | FirstOfTwo
+    | AlreadyDecided
+    | Stale
+    | Expired
+    | NotAllowed
+)
+
+
+def settle(
+    decision: Decision,
+    verdict: Verdict,
+    by: Operator,
+    *,
+    newest_buyer_seq: int,
+    now: datetime,
+) -> Settlement:
+    """What a supervisor's verdict makes of a decision.
+
+    The caller has checked an override's arguments against schema and policy. To be
+    called, and its answer stored, within one transaction.
+    """
+    if by.disabled or by.role is not Role.SUPERVISOR:
+        return NotAllowed(why=f"{by.name} is not a supervisor")
+    if decision.state is not DecisionState.PENDING:
+        return AlreadyDecided(decision=decision)
+    if decision.expires_at <= now:
+        return Expired(decision=replace(decision, state=DecisionState.EXPIRED))
+    seen = max(verdict.seen or 0, decision.based_on)
+    if verdict.kind != "reject" and newest_buyer_seq > seen:
+        return Stale(newer=newest_buyer_seq)
+    settled = replace(decision, decided_by=by.name, decided_at=now, why=verdict.why)
+    if verdict.kind == "reject":
+        return Rejected(decision=replace(settled, state=DecisionState.REJECTED))
+    return _approve(settled, verdict, by)
+
+
+def _approve(settled: Decision, verdict: Verdict, by: Operator) -> Settlement:
+    final = verdict.input if verdict.kind == "override" else settled.input
+    final_hash = arguments_hash(settled.tool, final)
+    if settled.four_eyes and settled.first is None:
+        waiting = replace(settled, decided_by=None, decided_at=None, first=by.name)
+        waiting = replace(waiting, final_input=final, final_hash=final_hash)
+        return FirstOfTwo(decision=waiting)
+    if settled.four_eyes and settled.first == by.name:
+        return NotAllowed(why=f"{by.name} has approved it already; another must too")
+    if settled.four_eyes and settled.final_hash != final_hash:
+        return NotAllowed(why=f"{settled.first} approved other arguments")
+    settled = replace(settled, final_input=final, final_hash=final_hash)
+    if final_hash == settled.hash:
+        return Approved(decision=replace(settled, state=DecisionState.APPROVED))
+    return Overridden(decision=replace(settled, state=DecisionState.OVERRIDDEN))
+
+
+def canonical(value: Json) -> str:
+    """JSON with sorted keys and no spaces: equal values, equal text."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def arguments_hash(tool: str, arguments: Json) -> str:
+    """sha256 of a tool call, as shown on the card and checked at execution."""
+    return hashlib.sha256(f"{tool}\n{canonical(arguments)}".encode()).hexdigest()

@@ -1,0 +1,71 @@
+"""The few errors of the core, each with the rule or protocol it belongs to.
+
+Expected outcomes (held by a colleague, already decided) are returned values; these
+classes are for what a caller cannot answer with another value. `str(error)` is one
+plain line that may be shown to a person and never holds a secret or a message text.
+"""
+
+
+class HandoffError(Exception):
+    """Something that a person is told in one line."""
+
+
+class StaleHold(HandoffError):
+    """The hold is no longer the ticket's current one: nothing was written (rule 1)."""
+
+
+class UnknownTicket(HandoffError):
+    """There is no such ticket in this store."""
+
+
+class StoreUnreachable(HandoffError):
+    """The store can't be reached or can't be written: nothing was changed."""
+
+
+class StoreTooNew(HandoffError):
+    """The store was written by a newer program; this one refuses to touch it."""
+
+
+class BadConfiguration(HandoffError):
+    """A setting is wrong: names the file, the key and what was expected."""
+
+
+class ModelFailed(HandoffError):
+    """The model gave no usable answer (protocol "A run", rule 15).
+
+    Attributes:
+        kind: What failed, for the run's decision: `unreachable`, `overloaded`,
+            `rate_limited`, `overflow`, `refused_key`, `bad_request` or `garbage`.
+        retry_after: Seconds that the provider asked to wait, where it said so.
+    """
+
+    def __init__(
+        self, message: str, *, kind: str, retry_after: float | None = None
+    ) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.retry_after = retry_after
+
+
+class ToolLost(HandoffError):
+    """A tool call got no answer: time-out, broken connection, dead server (rule 5).
+
+    Attributes:
+        started: False where the request surely never reached the server.
+    """
+
+    def __init__(self, message: str, *, started: bool) -> None:
+        super().__init__(message)
+        self.started = started
+
+
+class DeliveryFailed(HandoffError):
+    """A channel did not take a reply (protocol "Delivery").
+
+    Attributes:
+        permanent: True where trying again can't help.
+    """
+
+    def __init__(self, message: str, *, permanent: bool) -> None:
+        super().__init__(message)
+        self.permanent = permanent

@@ -1,0 +1,1 @@
+"""What happens, step by step, through the ports: one flow a file."""

@@ -1,0 +1,173 @@
+"""Everything stored about a ticket as of one transaction: the session chart.
+
+One read, several renderers: `context` renders it for the model, the timeline and
+chart for people, `handoff show` as JSON; `boundary` decides from it.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from decimal import Decimal
+
+from core.decision import Decision
+from core.journal import Entry, Message, ToolCalled, ToolReturned
+from core.ledger import Action
+from core.lock import Lock
+from core.standing import Standing, fold
+from core.ticket import Actor, ActorKind, RunId, Status, Ticket, TicketId
+from core.turn import Run
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """A row of the outbox: a reply that is committed (protocol "Delivery").
+
+    Attributes:
+        message_id: Stable; a second delivery carries the same.
+        seq: The journal entry that it is.
+        author: Agent or operator.
+        covers: The last seq that its author had seen.
+        state: `queued`, `sending`, `withheld`, `delivered`, `failed`, `in_doubt`,
+            `no_channel` or `discarded`.
+        attempts: Deliveries tried.
+        provider_id: The channel's own id, once delivered.
+        why: What went wrong, in words.
+    """
+
+    message_id: str
+    ticket: TicketId
+    seq: int
+    author: Actor
+    channel: str
+    to: str
+    subject: str
+    text: str
+    covers: int
+    state: str
+    created_at: datetime
+    attempts: int = 0
+    delivered_at: datetime | None = None
+    provider_id: str | None = None
+    why: str | None = None
+    in_reply_to: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """Unsent text, kept per operator, ticket and mode.
+
+    Attributes:
+        mode: `reply` or `note`; a draft's visibility is its own.
+        written_at_seq: The journal seq that it was written against.
+    """
+
+    ticket: TicketId
+    operator: str
+    mode: str
+    text: str
+    written_at_seq: int
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class History:
+    """All that is stored about a ticket, read in one transaction.
+
+    Attributes:
+        journal: In order of seq. May be only its tail where a reader asked so.
+        runs: Oldest first, with their turns.
+        now: The database's clock at the read.
+    """
+
+    ticket: Ticket
+    standing: Standing
+    lock: Lock
+    journal: tuple[Entry, ...]
+    decisions: tuple[Decision, ...]
+    actions: tuple[Action, ...]
+    runs: tuple[Run, ...]
+    outbox: tuple[Reply, ...]
+    drafts: tuple[Draft, ...]
+    now: datetime
+
+    def as_of(self, seq: int) -> "History":
+        """The chart as its journal told it up to a seq, for rebuilding requests."""
+        journal = tuple(e for e in self.journal if e.seq <= seq)
+        standing = Standing()
+        for entry in journal:
+            standing = fold(standing, entry)
+        return replace(self, journal=journal, standing=standing)
+
+    def run(self, run: RunId) -> Run | None:
+        """One of the ticket's runs."""
+        return next((r for r in self.runs if r.id == run), None)
+
+    def decision(self, decision: str) -> Decision | None:
+        """One of the ticket's decisions."""
+        return next((d for d in self.decisions if d.id == decision), None)
+
+    def decision_for(self, call: str) -> Decision | None:
+        """The decision that a tool call became."""
+        return next((d for d in self.decisions if d.call == call), None)
+
+    def action_for(self, call: str) -> Action | None:
+        """The newest ledger row of a tool call."""
+        found = [a for a in self.actions if a.call == call]
+        return found[-1] if found else None
+
+    def action_of(self, decision: str) -> Action | None:
+        """The ledger row of a decision."""
+        return next((a for a in self.actions if a.decision == decision), None)
+
+    def spent_on_ticket(self) -> Decimal:
+        """What done and open actions on this ticket have moved, in all."""
+        moved = (a.amount for a in self.actions if a.open or a.state.value == "done")
+        return sum((m for m in moved if m is not None), Decimal(0))
+
+    def newest_buyer_seq(self) -> int:
+        """The seq of the buyer's newest message, or 0."""
+        return self.standing.last_buyer_seq
+
+
+def open_calls(journal: Iterable[Entry]) -> tuple[tuple[Entry, ToolCalled], ...]:
+    """The agent's tool calls that have no result yet, in order."""
+    calls: dict[str, tuple[Entry, ToolCalled]] = {}
+    for entry in journal:
+        match entry.body:
+            case ToolCalled(id=call) as body if entry.actor.kind is ActorKind.AGENT:
+                calls[call] = (entry, body)
+            case ToolReturned(id=call):
+                calls.pop(call, None)
+            case _:
+                pass
+    return tuple(calls.values())
+
+
+def last_word(journal: Iterable[Entry]) -> Entry | None:
+    """The newest message, in either direction."""
+    newest = None
+    for entry in journal:
+        if isinstance(entry.body, Message):
+            newest = entry
+    return newest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueRow:
+    """A ticket as the queue shows it: no journal, one row of the store.
+
+    Attributes:
+        buyer: The verified name, else the claimed address.
+        version: Grows with every change of the ticket.
+    """
+
+    ticket: TicketId
+    subject: str
+    channel: str
+    buyer: str
+    status: Status
+    standing: Standing
+    created_at: datetime
+    updated_at: datetime
+    version: int
+    owner: str | None = None

@@ -1,0 +1,147 @@
+"""The ledger of consequential tool calls, from intent to result (rule 5).
+
+An action's intent is committed before its call and its result after. What lies
+between is *in doubt*: it is retried only where the tool takes the idempotency key,
+else people look. Events are dated and none is updated in place; the present state
+is the last event's.
+"""
+
+import hashlib
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from enum import StrEnum
+from typing import TypeAlias
+
+from core.decision import canonical
+from core.ticket import Actor, Json, TicketId
+from core.tool import ToolPolicy, ToolResult
+
+
+class ActionState(StrEnum):
+    """What an event says of an action."""
+
+    INTENDED = "intended"
+    DONE = "done"
+    FAILED = "failed"
+    IN_DOUBT = "in_doubt"
+    NOT_RUN = "not_run"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActionEvent:
+    """One dated event of an action.
+
+    Attributes:
+        n: From 1 for each action.
+        by: Who or what established it.
+        result: The tool's answer, where there is one.
+        evidence: For a doubt and its end: what is known, in words.
+    """
+
+    n: int
+    at: datetime
+    state: ActionState
+    by: Actor
+    result: ToolResult | None = None
+    evidence: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Action:
+    """One consequential tool call.
+
+    Attributes:
+        id: Its name, such as `A-8Z3KD`.
+        key: The idempotency key that the tool was given.
+        call: The tool call.
+        decision: The decision that allowed it, or None.
+        input: The exact arguments, without the key.
+        identity: The customer's id it was done for, or None.
+        token: The fencing token of the hold that intended it.
+        events: In order.
+    """
+
+    id: str
+    ticket: TicketId
+    key: str
+    call: str
+    decision: str | None
+    tool: str
+    input: Json
+    amount: Decimal | None
+    currency: str | None
+    object: str | None
+    identity: str | None
+    token: int
+    by: Actor
+    events: tuple[ActionEvent, ...]
+
+    @property
+    def state(self) -> ActionState:
+        """What its last event says."""
+        return self.events[-1].state
+
+    @property
+    def open(self) -> bool:
+        """Whether nobody knows yet what became of it."""
+        return self.state in {ActionState.INTENDED, ActionState.IN_DOUBT}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Execute:
+    """No intent yet: store it, then call."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reuse:
+    """It was done: its recorded result is the answer."""
+
+    result: ToolResult
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reconcile:
+    """In doubt, and the tool takes the key: call again with the same key."""
+
+    action: Action
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskHuman:
+    """In doubt, and calling again could act twice: people look."""
+
+    action: Action
+
+
+WhatNow: TypeAlias = Execute | Reuse | Reconcile | AskHuman
+
+
+def idempotency_key(ticket: TicketId, cause: str, tool: str, arguments: Json) -> str:
+    """The key of an action: the same cause with the same arguments, the same key.
+
+    Args:
+        ticket: The ticket.
+        cause: The id of the tool call or of the decision.
+        tool: The tool.
+        arguments: Without the key itself.
+    """
+    text = "\n".join([ticket, cause, tool, canonical(arguments)])
+    return "hk_" + hashlib.sha256(text.encode()).hexdigest()[:40]
+
+
+def what_now(action: Action | None, policy: ToolPolicy) -> WhatNow:
+    """What is to be done about a call, given its ledger row or None."""
+    if action is None:
+        return Execute()
+    last = action.events[-1]
+    if last.state in {ActionState.DONE, ActionState.FAILED} and last.result:
+        return Reuse(result=last.result)
+    doubts = sum(e.state is ActionState.IN_DOUBT for e in action.events)
+    if action.open and policy.idempotency is not None and doubts < _DOUBTS:
+        return Reconcile(action=action)
+    return AskHuman(action=action)
+
+
+_DOUBTS = 3
+"""How often a call may stay without an answer before people look at it."""

@@ -1,0 +1,172 @@
+"""What a tool call may do: free, needs identity, needs a decision, forbidden."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import TypeAlias
+
+import jsonschema
+
+from core.decision import Decision
+from core.history import History
+from core.ledger import Action
+from core.ticket import Json
+from core.tool import Approve, Consequence, ToolCall, ToolPolicy, ToolSpec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allow:
+    """It may be called now."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NeedsIdentity:
+    """The buyer must be verified first."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NeedsDecision:
+    """A supervisor decides.
+
+    Attributes:
+        rule: The rule that asks, in words.
+        four_eyes: Whether two different people must approve.
+    """
+
+    rule: str
+    four_eyes: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forbid:
+    """It is not called, and nobody is asked to approve it.
+
+    Attributes:
+        why: One line for whoever asked.
+    """
+
+    why: str
+
+
+Judgement: TypeAlias = Allow | NeedsIdentity | NeedsDecision | Forbid
+
+
+def judge(
+    call: ToolCall,
+    spec: ToolSpec | None,
+    history: History,
+    *,
+    spent_today: Decimal = Decimal(0),
+) -> Judgement:
+    """What the policy says of a call on this ticket now.
+
+    Args:
+        call: The call, unchecked.
+        spec: The tool, or None where there is none of this name.
+        history: The ticket.
+        spent_today: What this tool moved today on all tickets.
+    """
+    if spec is None:
+        return Forbid(why=f"there is no tool {call.name!r}")
+    wrong = invalid_arguments(spec, call.input)
+    if wrong is not None:
+        return Forbid(why=wrong)
+    policy = spec.policy
+    if policy.consequence is not Consequence.NONE:
+        taken = busy_with(policy, call, history.decisions, history.actions)
+        if taken is not None:
+            return Forbid(why=taken)
+    if policy.identity and history.standing.identity is None:
+        return NeedsIdentity(why="the buyer is not verified yet")
+    return _decide(policy, call, history, spent_today)
+
+
+def _decide(
+    policy: ToolPolicy, call: ToolCall, history: History, spent_today: Decimal
+) -> Judgement:
+    amount = amount_of(policy, call.input)
+    if policy.amount is not None and amount is None:
+        return Forbid(why=f"{policy.amount} is not a positive amount of money")
+    moved = amount or Decimal(0)
+    rule = _rule(policy, moved, history.spent_on_ticket(), spent_today)
+    if rule is None:
+        return Allow()
+    over = policy.four_eyes_over
+    return NeedsDecision(rule=rule, four_eyes=over is not None and moved > over)
+
+
+def _rule(
+    policy: ToolPolicy, amount: Decimal, on_ticket: Decimal, today: Decimal
+) -> str | None:
+    if policy.approve is Approve.ALWAYS:
+        return f"{policy.consequence.value} always needs a decision"
+    if policy.approve is Approve.OVER and policy.approve_over is not None:
+        if amount > policy.approve_over:
+            return f"{policy.consequence.value} over {policy.approve_over}"
+    per_ticket, per_day = policy.limit_per_ticket, policy.limit_per_day
+    if per_ticket is not None and on_ticket + amount > per_ticket:
+        return f"over {per_ticket} on one ticket"
+    if per_day is not None and today + amount > per_day:
+        return f"over {per_day} on one day"
+    return None
+
+
+def invalid_arguments(spec: ToolSpec, arguments: Json) -> str | None:
+    """Why the arguments don't fit the tool's schema, in one line, or None."""
+    if not isinstance(arguments, Mapping):
+        return f"{spec.name} takes an object of arguments"
+    try:
+        jsonschema.validate(dict(arguments), dict(spec.input_schema))
+    except jsonschema.ValidationError as wrong:
+        where = ".".join(str(p) for p in wrong.absolute_path)
+        return f"{spec.name}: {where + ': ' if where else ''}{wrong.message}"
+    except jsonschema.SchemaError:
+        return f"{spec.name}: its server gave a schema that is none"
+    return None
+
+
+def amount_of(policy: ToolPolicy, arguments: Json) -> Decimal | None:
+    """The positive, finite amount that a call moves, or None."""
+    if policy.amount is None or not isinstance(arguments, Mapping):
+        return None
+    given = arguments.get(policy.amount)
+    if isinstance(given, bool) or not isinstance(given, str | int | float):
+        return None
+    try:
+        amount = Decimal(str(given))
+    except InvalidOperation:
+        return None
+    return amount if amount.is_finite() and amount > 0 else None
+
+
+def text_argument(name: str | None, arguments: Json) -> str | None:
+    """The text of a named argument, or None."""
+    if name is None or not isinstance(arguments, Mapping):
+        return None
+    value = arguments.get(name)
+    return str(value) if isinstance(value, str | int) else None
+
+
+def busy_with(
+    policy: ToolPolicy,
+    call: ToolCall,
+    decisions: Iterable[Decision],
+    actions: Iterable[Action],
+) -> str | None:
+    """Why the object of a call can't take another action now, or None.
+
+    Two proposals for the same object are one, and nothing is done to an object
+    while it is unknown what became of the last action on it.
+    """
+    name = text_argument(policy.object, call.input)
+    if name is None:
+        return None
+    for action in actions:
+        if action.object == name and action.open and action.call != call.id:
+            return f"{action.id} on {name} is still open; its end must be known first"
+    for decision in decisions:
+        if decision.object == name and decision.open and decision.call != call.id:
+            return f"{decision.id} on {name} is waiting for a decision already"
+    return None

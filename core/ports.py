@@ -1,0 +1,368 @@
+"""What the flows need of the outside: store, model, tools, channel, clock, ids.
+
+A transaction is a plain function of a `Transaction`, run to its end on a thread of
+the store: it can't await, so nothing outside can happen while it is open, and a
+cancelled task can't leave it half done. `write` commits what the function returned
+from; if it raises, nothing was stored.
+
+A method whose first argument is a `Hold` is fenced: it raises `StaleHold`, and the
+whole transaction is undone, unless the hold is the ticket's current one (rule 1).
+Reading a ticket within `write` locks its row, so that what a rule decided from it is
+still true when it is stored. Every `append` folds the entry into the ticket's
+standing and leaves a change in the feed.
+"""
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Protocol, TypeVar
+
+from core.decision import Decision, Operator
+from core.history import Draft, History, QueueRow, Reply
+from core.journal import Body, Entry
+from core.ledger import Action, ActionEvent
+from core.lock import Hold, Lock
+from core.standing import Standing
+from core.ticket import Actor, Json, JsonObject, RunId, Ticket, TicketId
+from core.tool import ToolResult, ToolSpec
+from core.turn import ModelResponse, Request, Run, RunRecord, Stop, Turn
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunEnd:
+    """How a run ended, as stored on its row."""
+
+    stop: Stop
+    detail: str | None
+    escalated: bool
+    task_state: JsonObject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Worker:
+    """A process that runs agents, as it last reported.
+
+    Attributes:
+        id: Made at its start.
+        seen_at: Its last report, by the database's clock.
+        alive: Whether that was recent enough.
+    """
+
+    id: str
+    host: str
+    pid: int
+    started_at: datetime
+    seen_at: datetime
+    alive: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueQuery:
+    """Which rows of the queue.
+
+    Attributes:
+        view: `human`, `approvals`, `mine`, `agent`, `waiting`, `resolved`, `all`.
+        search: Words that ticket, subject, buyer or a message must hold, or "".
+        operator: For `mine`: whose.
+        offset: Rows to leave out.
+        limit: Rows at most.
+    """
+
+    view: str = "all"
+    search: str = ""
+    operator: str = ""
+    offset: int = 0
+    limit: int = 200
+
+
+class Transaction(Protocol):
+    """One transaction of the store, open for the length of one plain function."""
+
+    @property
+    def now(self) -> datetime:
+        """The database's clock, one value for the whole transaction."""
+
+    # Tickets and their journal
+
+    def open_ticket(self, ticket: Ticket) -> None:
+        """Stores a new ticket with its free lock and an empty journal."""
+
+    def has_ticket(self, ticket: TicketId) -> bool:
+        """Whether there is such a ticket."""
+
+    def history(self, ticket: TicketId) -> History:
+        """Everything stored about a ticket; locks it within `write`.
+
+        Raises:
+            UnknownTicket: There is none.
+        """
+
+    def standing(self, ticket: TicketId) -> Standing:
+        """Where the ticket stands, without its journal; locks it within `write`.
+
+        Raises:
+            UnknownTicket: There is none.
+        """
+
+    def ticket(self, ticket: TicketId) -> Ticket:
+        """The ticket as it was opened.
+
+        Raises:
+            UnknownTicket: There is none.
+        """
+
+    def append(self, ticket: TicketId, actor: Actor, body: Body) -> Entry:
+        """Appends what needs no hold: arrivals, notes, verdicts, refusals.
+
+        Raises:
+            UnknownTicket: There is none.
+        """
+
+    def append_as(self, hold: Hold, actor: Actor, body: Body) -> Entry:
+        """Appends as the holder (fenced)."""
+
+    # Arrivals
+
+    def arrived(self, channel: str, external_id: str) -> tuple[TicketId, int] | None:
+        """Where a channel's message is stored: ticket and seq, or None (rule 4)."""
+
+    def remember_arrival(
+        self, channel: str, external_id: str, ticket: TicketId, seq: int
+    ) -> None:
+        """Stores that a channel's message is that journal entry."""
+
+    def thread_of(self, channel: str, references: Sequence[str]) -> TicketId | None:
+        """The ticket of the newest known one among these message ids, ours included."""
+
+    def participants(self, ticket: TicketId) -> frozenset[str]:
+        """The addresses that are on a ticket, lower-cased."""
+
+    def add_participants(self, ticket: TicketId, addresses: Sequence[str]) -> None:
+        """Puts addresses on a ticket; those already there stay."""
+
+    # The lock
+
+    def lock_of(self, ticket: TicketId) -> Lock:
+        """The ticket's lock; locks its row within `write`."""
+
+    def save_lock(self, lock: Lock) -> None:
+        """Stores the lock as a rule made it from `lock_of` of this transaction."""
+
+    # Runs
+
+    def start_run(self, hold: Hold, run: Run) -> None:
+        """Stores a run without turns (fenced)."""
+
+    def store_request(
+        self, hold: Hold, run: RunId, turn: Turn, messages: Sequence[bytes]
+    ) -> None:
+        """Stores a turn and its messages as sent (fenced).
+
+        Args:
+            hold: The run's hold.
+            run: The run.
+            turn: With `upto` as the number of all messages.
+            messages: Canonical JSON of every message of the request, in order; what
+                is stored already is not stored again.
+        """
+
+    def store_response(
+        self,
+        hold: Hold,
+        run: RunId,
+        number: int,
+        response: ModelResponse,
+        *,
+        applied: bool,
+    ) -> None:
+        """Stores what the model returned for a turn (fenced)."""
+
+    def end_run(self, hold: Hold, run: RunId, end: RunEnd) -> None:
+        """Stores how a run of the held ticket ended (fenced)."""
+
+    def run_record(self, run: RunId) -> RunRecord | None:
+        """A run with its messages as sent, or None."""
+
+    # Decisions and the ledger
+
+    def propose(self, hold: Hold, decision: Decision) -> None:
+        """Stores a new decision (fenced)."""
+
+    def save_decision(self, decision: Decision) -> None:
+        """Stores a decision as `settle`, or its execution, made it."""
+
+    def decision(self, decision: str) -> Decision | None:
+        """A decision by its id; locks its ticket within `write`."""
+
+    def decisions(self, *, open_only: bool) -> tuple[Decision, ...]:
+        """Decisions of all tickets, oldest first."""
+
+    def intend(self, hold: Hold, action: Action) -> None:
+        """Stores an action with its first event (fenced)."""
+
+    def record(self, hold: Hold, action: str, event: ActionEvent) -> None:
+        """Adds a dated event to an action (fenced)."""
+
+    def spent_today(self, tool: str) -> Decimal:
+        """What done and open actions of a tool moved since midnight UTC."""
+
+    # Replies on their way to the buyer
+
+    def enqueue(self, hold: Hold, reply: Reply) -> None:
+        """Puts a reply into the outbox (fenced)."""
+
+    def save_reply(self, reply: Reply) -> None:
+        """Stores a reply's new state, attempts and outcome."""
+
+    def reply(self, message_id: str) -> Reply | None:
+        """A reply by its id; locks its ticket within `write`."""
+
+    def outbox(self) -> tuple[Reply, ...]:
+        """All replies that are not delivered or discarded, and the last 200 that are."""
+
+    def deliverable(self, limit: int) -> tuple[Reply, ...]:
+        """Replies that a sender may take up: `queued`, or `sending` too long."""
+
+    # People, drafts, workers
+
+    def operators(self) -> tuple[Operator, ...]:
+        """Everybody, by name."""
+
+    def save_operator(self, operator: Operator) -> None:
+        """Stores a new or changed operator."""
+
+    def login(self) -> str | None:
+        """Who the database says is connected, where it knows (PostgreSQL)."""
+
+    def save_draft(self, draft: Draft) -> None:
+        """Keeps unsent text; an empty text discards the draft."""
+
+    def report_alive(self, worker: Worker) -> None:
+        """Stores that a worker process lives."""
+
+    def retire(self, worker: str) -> None:
+        """Forgets a worker that ended in order."""
+
+    def workers(self) -> tuple[Worker, ...]:
+        """Worker processes that reported within the last day."""
+
+    # Overviews
+
+    def due(self, limit: int) -> tuple[TicketId, ...]:
+        """Tickets that a run may take: due and free, or held by a dead run.
+
+        Longest waiting first.
+        """
+
+    def queue(self, query: QueueQuery) -> tuple[QueueRow, ...]:
+        """Rows of the queue, by harm: in doubt, waiting longest, expiring, rest."""
+
+    def queue_rows(self, tickets: Sequence[TicketId]) -> tuple[QueueRow, ...]:
+        """The rows of these tickets, for a screen that shows them already."""
+
+    def counts(self, operator: str) -> Mapping[str, int]:
+        """How many tickets each view holds."""
+
+    def busy(self) -> bool:
+        """Whether a run holds a ticket, dead or alive, or a reply is deliverable."""
+
+
+class Store(Protocol):
+    """Where everything is kept."""
+
+    async def write(self, transact: Callable[[Transaction], T]) -> T:
+        """Runs a transaction and commits it.
+
+        Raises:
+            StaleHold: A fenced write's hold was not the current one; nothing stored.
+            StoreUnreachable: The store can't be reached or written.
+        """
+
+    async def read(self, look: Callable[[Transaction], T]) -> T:
+        """Runs a function on one consistent, read-only snapshot.
+
+        Raises:
+            StoreUnreachable: The store can't be reached.
+        """
+
+    def follow(self) -> AsyncIterator[frozenset[TicketId]]:
+        """The change feed: sets of tickets that have changed.
+
+        The first set is empty and says that the feed has taken its position: read
+        what is shown then. No committed change after it is missed; one may be told
+        twice.
+
+        Raises:
+            StoreUnreachable: The store can't be reached; follow again.
+        """
+
+    async def close(self) -> None:
+        """Ends the store's threads and connections."""
+
+
+class Model(Protocol):
+    """What answers a request."""
+
+    async def respond(self, request: Request) -> ModelResponse:
+        """The model's answer.
+
+        Raises:
+            ModelFailed: There is no usable answer.
+        """
+
+
+class Tools(Protocol):
+    """The tools of all tool servers."""
+
+    async def specs(self) -> tuple[ToolSpec, ...]:
+        """The tools there are, sorted by name, with their policies.
+
+        Raises:
+            ToolLost: A server can't be reached; names it.
+        """
+
+    async def call(
+        self, name: str, arguments: Json, *, key: str | None, timeout: timedelta
+    ) -> ToolResult:
+        """Calls a tool, passing an idempotency key as its policy says.
+
+        Raises:
+            ToolLost: There was no answer.
+        """
+
+
+class Channel(Protocol):
+    """A way to the buyer."""
+
+    async def deliver(self, reply: Reply) -> str | None:
+        """Delivers a reply under its stable message id.
+
+        Returns:
+            The channel's own id of it, where there is one.
+
+        Raises:
+            DeliveryFailed: It was not taken.
+        """
+
+    async def find(self, message_id: str) -> bool:
+        """Whether the channel has taken a reply of this id already."""
+
+
+class Clock(Protocol):
+    """Time for waiting; the database's clock decides, never this one."""
+
+    def now(self) -> datetime:
+        """This machine's time, aware, UTC; for showing only."""
+
+    async def sleep(self, seconds: float) -> None:
+        """Waits."""
+
+
+class Ids(Protocol):
+    """Names for new things."""
+
+    def new(self, prefix: str) -> str:
+        """A fresh id such as `T-7K3QF2M`, hard to guess wrong and easy to type."""

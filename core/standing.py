@@ -1,0 +1,299 @@
+"""Where a ticket stands: what its journal comes to, entry by entry.
+
+`fold` is the only place where an entry changes what is derived from the journal.
+The store applies it as it appends, in the same transaction, and keeps the result
+beside the ticket, so that the queue, the workers and the lock rule read one small
+row and can never disagree with the journal. `reduce(fold, journal, Standing())`
+gives the same value again; a test holds both together.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from core.identity import Identity
+from core.journal import (
+    ActionChanged,
+    Compacted,
+    DecisionChanged,
+    Delivery,
+    Entry,
+    Escalated,
+    IdentityChanged,
+    LockChanged,
+    Message,
+    RunChanged,
+    StateAmended,
+    Triaged,
+)
+from core.ticket import Json, JsonObject, Status
+
+UNANSWERED_KEPT = 100
+"""How many unanswered messages are kept with their times; the last is always."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """What a ticket's journal comes to.
+
+    Attributes:
+        last_seq: The newest entry.
+        last_at: Its time.
+        last_buyer_seq: The newest message of the buyer, 0 for none.
+        last_buyer_at: Its time.
+        answered_seq: Messages up to it are covered by a reply (rule 3).
+        unanswered: `(seq, at)` of the buyer's messages after it, oldest first.
+        wake_seq: The newest entry that asks the agent to look again.
+        attended_seq: The newest entry that the agent had looked at when it let go.
+        with_people: Why the ticket is in people's hands, or None.
+        resolved: Whether it was resolved and nothing came since.
+        held_by: The operator who holds, or None.
+        held_since: Since when.
+        wanted_by: The operator who waits for the run.
+        run: The run that works on it, or None.
+        run_turn: Its turn.
+        run_since: Since when it works.
+        pending: Decisions that wait for a verdict: id to `[tool, amount, currency,
+            expires_at]`.
+        ready: Ids of approved decisions not executed yet.
+        doubts: Ids of actions in doubt.
+        withheld: Seqs of agent replies caught by a take-over.
+        undelivered: Seqs of replies that can't be delivered.
+        triage: `(category, priority)`, or None.
+        identity: The verified identity, or None.
+        task_state: The agent's working state.
+        compacted_upto: Seq up to which a summary stands for the journal.
+        last_out: `agent` or `operator`: who had our side's last word.
+        messages: How many messages, in and out.
+    """
+
+    last_seq: int = 0
+    last_at: datetime | None = None
+    last_buyer_seq: int = 0
+    last_buyer_at: datetime | None = None
+    answered_seq: int = 0
+    unanswered: tuple[tuple[int, datetime], ...] = ()
+    wake_seq: int = 0
+    attended_seq: int = 0
+    with_people: str | None = None
+    resolved: bool = False
+    held_by: str | None = None
+    held_since: datetime | None = None
+    wanted_by: str | None = None
+    run: str | None = None
+    run_turn: int = 0
+    run_since: datetime | None = None
+    pending: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)
+    ready: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
+    withheld: tuple[int, ...] = ()
+    undelivered: tuple[int, ...] = ()
+    triage: tuple[str, str] | None = None
+    identity: Identity | None = None
+    task_state: JsonObject = field(default_factory=dict)
+    compacted_upto: int = 0
+    last_out: str | None = None
+    messages: int = 0
+
+    @property
+    def waiting_since(self) -> datetime | None:
+        """Since when the buyer has waited for an answer, or None."""
+        return self.unanswered[0][1] if self.unanswered else None
+
+    @property
+    def due(self) -> bool:
+        """Whether the agent should look, were it free to (protocol "Arrival")."""
+        asked = self.last_buyer_seq if self.unanswered else 0
+        return (
+            max(asked, self.wake_seq) > self.attended_seq and self.with_people is None
+        )
+
+
+def fold(standing: Standing, entry: Entry) -> Standing:
+    """The standing after one more entry."""
+    s = replace(standing, last_seq=entry.seq, last_at=entry.at)
+    match entry.body:
+        case Message() as body:
+            return _said(s, entry, body)
+        case LockChanged() as body:
+            return _lock(s, entry, body)
+        case RunChanged() as body:
+            return _run(s, entry, body)
+        case DecisionChanged() as body:
+            return _decision(s, entry, body)
+        case ActionChanged() as body:
+            return _action(s, body)
+        case Delivery() as body:
+            return _delivery(s, body)
+        case _:
+            return _fact(s, entry)
+
+
+def status(standing: Standing) -> Status:
+    """The one word for where the ticket stands, worst first."""
+    s = standing
+    for stands, word in (
+        (bool(s.doubts), Status.IN_DOUBT),
+        (s.held_by is not None, Status.HELD),
+        (s.run is not None, Status.AGENT),
+        (s.with_people is not None, Status.NEEDS_HUMAN),
+        (s.resolved, Status.RESOLVED),
+        (s.due, Status.QUEUED),
+        (bool(s.pending), Status.NEEDS_DECISION),
+    ):
+        if stands:
+            return word
+    return Status.WAITING_BUYER
+
+
+def merge_patch(target: Json, patch: Json) -> Json:
+    """A JSON merge patch applied. Source: RFC 7396."""
+    if not isinstance(patch, Mapping):
+        return patch
+    merged = dict(target) if isinstance(target, Mapping) else {}
+    for key, value in patch.items():
+        if value is None:
+            merged.pop(key, None)
+        else:
+            merged[key] = merge_patch(merged.get(key), value)
+    return merged
+
+
+def _said(s: Standing, entry: Entry, body: Message) -> Standing:
+    s = replace(s, messages=s.messages + 1)
+    if body.direction == "in":
+        kept = s.unanswered[: UNANSWERED_KEPT - 1]
+        s = replace(
+            s,
+            last_buyer_seq=entry.seq,
+            last_buyer_at=entry.at,
+            unanswered=(*kept, (entry.seq, entry.at)),
+            resolved=False,
+        )
+        if body.stranger:
+            return replace(s, with_people="from somebody who is not on the ticket")
+        return s
+    return replace(_covered(s, body.covers or 0), last_out=entry.actor.kind.value)
+
+
+def _covered(s: Standing, upto: int) -> Standing:
+    left = tuple(u for u in s.unanswered if u[0] > upto)
+    return replace(s, answered_seq=max(s.answered_seq, upto), unanswered=left)
+
+
+def _lock(s: Standing, entry: Entry, body: LockChanged) -> Standing:
+    by_person = body.holder.get("kind") == "operator"
+    name = body.holder.get("name")
+    person = name if by_person and isinstance(name, str) else None
+    match body.change:
+        case "wanted":
+            return replace(s, wanted_by=person)
+        case "acquired" | "handed_over" | "forced" if by_person:
+            return replace(
+                s, held_by=person, held_since=entry.at, wanted_by=None, resolved=False
+            )
+        case "acquired" if isinstance(name, str):
+            return replace(s, run=name, run_turn=0, run_since=entry.at)
+        case "expired" | "released":
+            s = replace(s, run=None, run_since=None, held_by=None, held_since=None)
+            return _given_back(s, entry, body) if by_person else s
+        case _:
+            return s
+
+
+def _given_back(s: Standing, entry: Entry, body: LockChanged) -> Standing:
+    match body.to:
+        case "resolved":
+            s = _covered(s, s.last_buyer_seq)
+            return replace(s, resolved=True, with_people=None, attended_seq=entry.seq)
+        case "agent":
+            wake = entry.seq if body.carry_on else s.wake_seq
+            return replace(
+                s, with_people=None, attended_seq=s.answered_seq, wake_seq=wake
+            )
+        case _:
+            return replace(s, with_people=s.with_people or "given to the queue")
+
+
+def _run(s: Standing, entry: Entry, body: RunChanged) -> Standing:
+    match body.change:
+        case "turn":
+            return replace(s, run_turn=body.turn or 0)
+        case "ended":
+            s = replace(s, run=None, run_since=None, run_turn=0)
+            return replace(s, attended_seq=max(s.attended_seq, body.seen or 0))
+        case _:
+            return replace(s, run=body.run, run_since=entry.at)
+
+
+def _decision(s: Standing, entry: Entry, body: DecisionChanged) -> Standing:
+    pending = {k: v for k, v in s.pending.items() if k != body.decision}
+    ready = tuple(d for d in s.ready if d != body.decision)
+    match body.state:
+        case "pending":
+            pending[body.decision] = (
+                body.tool,
+                body.amount,
+                body.currency,
+                body.expires_at,
+            )
+            return replace(s, pending=pending)
+        case "approved" | "overridden":
+            ready = (*ready, body.decision)
+            return replace(s, pending=pending, ready=ready, wake_seq=entry.seq)
+        case "rejected" | "expired":
+            return replace(s, pending=pending, ready=ready, wake_seq=entry.seq)
+        case _:
+            return replace(s, pending=pending, ready=ready)
+
+
+def _action(s: Standing, body: ActionChanged) -> Standing:
+    doubts = tuple(d for d in s.doubts if d != body.action)
+    if body.state == "in_doubt":
+        doubts = (*doubts, body.action)
+    return replace(s, doubts=doubts)
+
+
+def _delivery(s: Standing, body: Delivery) -> Standing:
+    withheld = tuple(m for m in s.withheld if m != body.message_seq)
+    failed = tuple(m for m in s.undelivered if m != body.message_seq)
+    if body.state == "withheld":
+        withheld = (*withheld, body.message_seq)
+    if body.state in {"failed", "no_channel", "in_doubt"}:
+        failed = (*failed, body.message_seq)
+    people = s.with_people
+    if body.state == "failed":
+        people = people or "a reply could not be delivered"
+    return replace(s, withheld=withheld, undelivered=failed, with_people=people)
+
+
+def _fact(s: Standing, entry: Entry) -> Standing:
+    match entry.body:
+        case Triaged(category=category, priority=priority):
+            return replace(s, triage=(category, priority))
+        case StateAmended(patch=patch):
+            merged = merge_patch(s.task_state, patch)
+            state = merged if isinstance(merged, Mapping) else {}
+            return replace(s, task_state=state)
+        case IdentityChanged() as body:
+            return replace(s, identity=_identity(entry, body))
+        case Escalated(reason=reason):
+            return replace(s, with_people=reason)
+        case Compacted(upto=upto):
+            return replace(s, compacted_upto=max(upto, s.compacted_upto))
+        case _:
+            return s
+
+
+def _identity(entry: Entry, body: IdentityChanged) -> Identity | None:
+    if not body.verified or body.customer is None:
+        return None
+    return Identity(
+        customer=body.customer,
+        name=body.name,
+        method=body.method,
+        evidence=body.evidence,
+        by=entry.actor,
+        at=entry.at,
+        seq=entry.seq,
+    )
