@@ -2,8 +2,8 @@
 
 Standard input and output by default; `--http PORT` for streamable HTTP on
 127.0.0.1, whose address is then the first line on standard output (port 0 takes a
-free one). The low-level server is used because the shop's own error texts must reach the caller
-unchanged, and a validating server would answer in its own words.
+free one). The low-level server is used because the shop's own error texts must reach
+the caller unchanged, and a validating server would answer in its own words.
 
 Environment: `RETAIL_DB` the working copy; `RETAIL_LOG` a JSON-lines file that takes
 each write call; `RETAIL_FAULTS` a JSON file, read at each call, of trouble by tool
