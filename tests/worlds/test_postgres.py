@@ -94,7 +94,7 @@ def test_a_killed_test_run_leaves_neither_server_nor_files(
     assert run_with_a_cluster.stdout is not None
     folder = Path(run_with_a_cluster.stdout.readline().strip())
     server = int((folder / "data" / "postmaster.pid").read_text().splitlines()[0])
-    keeper = int(Path(f"/proc/{server}/stat").read_text().split()[3])
+    keeper = int(Path(f"/proc/{server}/stat").read_text(encoding="ascii").split()[3])
     ends = [os.pidfd_open(pid) for pid in (server, keeper)]
     run_with_a_cluster.send_signal(signal.SIGKILL)
     gone = [bool(select.select([end], [], [], 20)[0]) for end in ends]
