@@ -1,0 +1,240 @@
+"""What the screen stands on: the services it is given, and the way to live data.
+
+The app gets one `Services` from `console/wiring.py` and nothing else: no database,
+no adapter and no clock is named below it. `Follower` turns the store's change feed
+into three calls (changed, lost, back) and looks for the store again when it is
+gone, so that a screen has only to re-read the rows it shows (rule "one wire").
+Everything that is read, is read by the functions here, in one transaction each.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta, tzinfo
+from pathlib import Path
+
+from core.decision import Operator
+from core.errors import StoreUnreachable, UnknownTicket
+from core.history import History, QueueRow
+from core.ports import Clock, Ids, QueueQuery, Store, Transaction
+from core.ticket import TicketId
+from core.tool import ToolSpec
+
+PAGE = 200
+"""Rows that the queue reads at a time."""
+
+RETRIES = (1, 2, 4, 8, 10)
+"""Seconds until a lost store is looked for again; the last is repeated."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WayIn:
+    """One way to get tickets, as the first-run screen shows it.
+
+    Attributes:
+        name: In a word or two.
+        command: What to type.
+        words: What it does, in a line.
+    """
+
+    name: str
+    command: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Services:
+    """All that the app needs of the world.
+
+    Attributes:
+        store: Where everything is kept.
+        operator: Who sits here.
+        clock: For waiting and for ages on the screen; decides nothing.
+        ids: For new replies.
+        title: Shown on the screen beside the name: a demo's stand-in model must be
+            said here ("demo · scripted agent"); "" for none.
+        zone: The person's time zone; None for the system's.
+        tools: Reads the tools with their policies, so that an override is judged
+            before it is stored; None where no tool server is configured.
+        ways_in: For the first-run screen; () for the usual three.
+        log_path: Where errors are written, told when the program fails.
+        theme: The theme to start with.
+    """
+
+    store: Store
+    operator: Operator
+    clock: Clock
+    ids: Ids
+    title: str = ""
+    zone: tzinfo | None = None
+    tools: Callable[[], Awaitable[Mapping[str, ToolSpec]]] | None = None
+    ways_in: tuple[WayIn, ...] = ()
+    log_path: Path | None = None
+    theme: str = "handoff-dark"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Glance:
+    """What the whole desk shows of the store, as of one transaction.
+
+    Attributes:
+        ids: The tickets of the page that was read, in the queue's order.
+        rows: Their rows, and those asked for by name.
+        counts: Tickets by view.
+        workers: Worker processes that live.
+        now: The database's clock.
+    """
+
+    ids: tuple[TicketId, ...]
+    rows: Mapping[TicketId, QueueRow]
+    counts: Mapping[str, int]
+    workers: int
+    now: datetime
+
+
+async def glance(
+    store: Store, query: QueueQuery, also: Sequence[TicketId] = ()
+) -> Glance:
+    """Reads a page of the queue, the counts and the workers.
+
+    Raises:
+        StoreUnreachable: The store can't be reached.
+    """
+
+    def look(tx: Transaction) -> Glance:
+        page = tx.queue(query)
+        rows = {row.ticket: row for row in (*page, *tx.queue_rows(tuple(also)))}
+        return Glance(
+            ids=tuple(row.ticket for row in page),
+            rows=rows,
+            counts=tx.counts(query.operator),
+            workers=sum(worker.alive for worker in tx.workers()),
+            now=tx.now,
+        )
+
+    return await store.read(look)
+
+
+async def rows_again(
+    store: Store, tickets: Sequence[TicketId], operator: str
+) -> Glance:
+    """Reads the rows that are on the screen again, and the counts.
+
+    Raises:
+        StoreUnreachable: The store can't be reached.
+    """
+
+    def look(tx: Transaction) -> Glance:
+        return Glance(
+            ids=tuple(tickets),
+            rows={row.ticket: row for row in tx.queue_rows(tickets)},
+            counts=tx.counts(operator),
+            workers=sum(worker.alive for worker in tx.workers()),
+            now=tx.now,
+        )
+
+    return await store.read(look)
+
+
+async def chart_of(store: Store, ticket: TicketId) -> History | None:
+    """Reads everything about a ticket, or None where there is none such.
+
+    Raises:
+        StoreUnreachable: The store can't be reached.
+    """
+
+    def look(tx: Transaction) -> History | None:
+        try:
+            return tx.history(ticket)
+        except UnknownTicket:
+            return None
+
+    return await store.read(look)
+
+
+async def colleagues(store: Store) -> tuple[Operator, ...]:
+    """Reads the people who work here.
+
+    Raises:
+        StoreUnreachable: The store can't be reached.
+    """
+    return await store.read(lambda tx: tx.operators())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lost:
+    """The store can't be reached.
+
+    Attributes:
+        why: In one line.
+        since: Since when.
+        retry_at: When it is looked for again.
+        tries: How often it was looked for since.
+    """
+
+    why: str
+    since: datetime
+    retry_at: datetime
+    tries: int
+
+
+@dataclass(slots=True, kw_only=True)
+class Follower:
+    """Follows the change feed for as long as it runs.
+
+    Attributes:
+        store: Whose feed.
+        clock: Waits between tries.
+        changed: Called with the tickets that changed; with an empty set when
+            everything shown must be read again.
+        lost: Called when the store is gone, once for each try.
+        back: Called when it is there again.
+    """
+
+    store: Store
+    clock: Clock
+    changed: Callable[[frozenset[TicketId]], None]
+    lost: Callable[[Lost], None]
+    back: Callable[[], None]
+    _hurry: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def run(self) -> None:
+        """Follows until it is cancelled."""
+        gone: Lost | None = None
+        while True:
+            try:
+                async for tickets in self.store.follow():
+                    if gone is not None:
+                        gone = None
+                        self.back()
+                    self.changed(tickets)
+            except StoreUnreachable as error:
+                gone = self._gone(str(error), gone)
+            else:
+                gone = self._gone("the change feed ended", gone)
+            self.lost(gone)
+            await self._wait(gone)
+
+    def hurry(self) -> None:
+        """Looks for a lost store at once."""
+        self._hurry.set()
+
+    def _gone(self, why: str, before: Lost | None) -> Lost:
+        now = self.clock.now()
+        tries = 0 if before is None else before.tries + 1
+        wait = RETRIES[min(tries, len(RETRIES) - 1)]
+        return Lost(
+            why=why,
+            since=now if before is None else before.since,
+            retry_at=now + timedelta(seconds=wait),
+            tries=tries,
+        )
+
+    async def _wait(self, gone: Lost) -> None:
+        seconds = (gone.retry_at - self.clock.now()).total_seconds()
+        self._hurry.clear()
+        try:
+            async with asyncio.timeout(max(0.0, seconds)):
+                await self._hurry.wait()
+        except TimeoutError:
+            pass
