@@ -102,8 +102,10 @@ def answers(*texts: str) -> Script:
     return Script([Reply(text=text) for text in texts])
 
 
+# However the words were wrapped or escaped on their way: JSON, HTML, Markdown.
+_GAP = r"(?:\s|\\n|&nbsp;)+"
 _MARKER = re.compile(
-    r"(?:\[|&#91;|&#x5b;|\\u005b)\s*task\s+([\w.-]+?)\s*\\?(?:\]|&#93;|&#x5d;|\\u005d)",
+    rf"(?:\[|&#91;|&#x5b;|\\u005b)task{_GAP}([\w.-]+?)\\?(?:\]|&#93;|&#x5d;|\\u005d)",
     re.IGNORECASE,
 )
 NOT_RUN = re.compile(r"\bnot run\b", re.IGNORECASE)

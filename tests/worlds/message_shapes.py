@@ -7,6 +7,7 @@ them and tells where all of it comes from.
 from __future__ import annotations
 
 import base64
+import functools
 import hashlib
 import json
 import re
@@ -120,8 +121,8 @@ def tools_shape(body: Json) -> Found:
 
 
 def _tool(tool: Json, at: str) -> Found:
-    for name in set(tool) - _TOOL:
-        yield f"{at}.{name}: Extra inputs are not permitted"
+    for extra in set(tool) - _TOOL:
+        yield f"{at}.{extra}: Extra inputs are not permitted"
     name = tool.get("name")
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         yield f"{at}.name: must match {_NAME.pattern}"
@@ -133,10 +134,18 @@ def _tool(tool: Json, at: str) -> Found:
         return
     for union in {"oneOf", "allOf", "anyOf"} & set(schema):
         yield f"{at}.input_schema: does not support {union} at the top level"
+    fault = _schema_fault(json.dumps(schema))
+    if fault is not None:
+        yield f"{at}.input_schema: is no JSON schema: {fault}"
+
+
+@functools.cache  # every request declares the same tools again
+def _schema_fault(schema: str) -> str | None:
     try:
-        jsonschema.Draft202012Validator.check_schema(schema)
+        jsonschema.Draft202012Validator.check_schema(json.loads(schema))
     except jsonschema.SchemaError as error:
-        yield f"{at}.input_schema: is no JSON schema: {error.message}"
+        return str(error.message)
+    return None
 
 
 def message_shape(message: object, at: str) -> Found:
