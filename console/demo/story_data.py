@@ -218,7 +218,7 @@ TALES = (
             "My voucher SUN-3F9D-SPRING is refused at the checkout. I was told it was"
             " good for a whole year."
         ),
-        _then(1, 120, "My e-mail is the one I write from, postcode 08001."),
+        _then(1, 120, "My e-mail is nadia.serrat@example.com, postcode 08001."),
         _then(2, 190, "What was the code again?"),
     ),
     _tale(
@@ -293,7 +293,7 @@ TALES = (
         "stool-cancel",
         "petra.novotna",
         "SU-48222",
-        _at(50, "Hello, please cancel this order."),
+        _at(50, "Hello, please cancel this order, SU-48222."),
         _then(1, 110, "Postcode 110 00"),
         _then(2, 250, "Hm, now I miss the coat hooks already. Can you undo it?"),
     ),
