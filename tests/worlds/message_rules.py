@@ -1,7 +1,7 @@
 """What the Messages API refuses, written down so that every test is checked by it.
 
 Taken from the public reference, the SDK's types and the API's own error texts in
-public issue threads (among them: a system message follows a user message and
+public bug reports (among them: a system message follows a user message and
 precedes an assistant's or ends the array; the first goes into `system`; results
 come first in the message right after their calls). Neighbours of one role are
 merged by the API, so they are merged here before pairs are looked at. It is
