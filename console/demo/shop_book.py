@@ -40,7 +40,7 @@ CREATE TABLE answers (key TEXT PRIMARY KEY, request TEXT, answer TEXT, refused T
 """
 
 
-class Refused(Exception):  # noqa: N818 - an expected answer, not an error
+class Refused(Exception):
     """The shop does not do this; the text says why, in words for a support agent."""
 
 

@@ -346,21 +346,24 @@ VOUCHERS = (
 
 POLICIES = {
     "returns": (
-        "Unused goods can come back within 30 days of delivery. The buyer writes to"
-        " us, gets a label by mail, and pays nothing. Cut fabric and opened bedding"
-        " are exceptions."
+        "Unused goods can come back within 30 days of delivery: one mail to us, a"
+        " label by return, and it costs nothing. Cut fabric and opened bedding are"
+        " exceptions."
     ),
     "refunds": (
         "Refunds go to the card that paid, 3 to 5 working days after we start them."
         " No more than what was charged for the order can be refunded."
     ),
     "damaged": (
-        "Damage reported within 14 days: the buyer chooses a replacement or a refund"
-        " of the damaged piece. A photo helps but is not required under 60.00."
+        "Damage reported within 14 days: a replacement or a refund of the damaged"
+        " piece, whichever is liked better. A photo helps but is not needed under"
+        " 60.00."
     ),
     "delivery": (
-        "In stock: 2 to 5 working days. A parcel without news for 7 working days"
-        " counts as lost: replacement or refund, as the buyer likes."
+        "We deliver in the EU, the UK, Norway, Iceland and Switzerland, in stock"
+        " goods in 2 to 5 working days, to Iceland in 8. A parcel without"
+        " news for 7 working days counts as lost: replacement or refund,"
+        " whichever is liked better."
     ),
     "cancellation": (
         "An order can be cancelled free of charge until the carrier has it. After"

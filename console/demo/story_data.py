@@ -110,7 +110,7 @@ TALES = (
             "Hello, my card shows 556.00 EUR twice for order SU-48204 (four chairs)."
             " I ordered once. Please refund the second charge. Postcode 20253."
         ),
-        _then(1, 180, "When will I know? My bank wants an answer this week."),
+        _at(180, "When will I know? My bank wants an answer this week."),
     ),
     _tale(
         "rug-cancel",
@@ -130,7 +130,7 @@ TALES = (
             "Hi, we moved. Can you change the address of SU-48206? My old postcode is"
             " TR11 3LH.\nNew address: 11 Castle Drive, TR11 4NF Falmouth"
         ),
-        _then(2, 210, "Cheers, that's it."),
+        _then(1, 210, "Cheers, that's it."),
     ),
     _tale(
         "cushion-wrong",
@@ -140,7 +140,7 @@ TALES = (
             "I ordered two cushions in ochre (SU-48207) and got two in grey, the wrong"
             " item. Postcode 1080. Could you send the right ones?"
         ),
-        _then(2, 240, "Super, danke!"),
+        _then(1, 240, "Super, danke!"),
     ),
     _tale(
         "lamp-flickers",
@@ -330,7 +330,7 @@ TALES = (
             "Good afternoon, I paid 126.00 twice for SU-48226, it was charged twice."
             " Postcode 2512 GB. Please pay one back.",
         ),
-        _then(2, 330, "It has arrived. Thank you."),
+        _then(1, 330, "It has arrived. Thank you."),
     ),
     _tale(
         "candle-address",

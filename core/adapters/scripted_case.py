@@ -49,6 +49,14 @@ _USED = re.compile(r"used the tool (?P<tool>\w+)$")
 _PROPOSED = re.compile(r"Proposed as (\S+?);")
 
 
+def _json_object(text: str) -> Mapping[str, Json]:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
     """One fact: its line and what it quotes."""
@@ -59,11 +67,7 @@ class Fact:
 
     def data(self) -> Mapping[str, Json]:
         """Give the quoted JSON object; empty when it is none."""
-        try:
-            found = json.loads(self.quoted)
-        except ValueError:
-            return {}
-        return found if isinstance(found, dict) else {}
+        return _json_object(self.quoted)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +86,10 @@ class Verdict:
 
     state: str
     quoted: str
+
+    def arguments(self) -> Mapping[str, Json]:
+        """Give the arguments that were approved; empty when none are quoted."""
+        return _json_object(self.quoted)
 
 
 # without slots: cached properties need a place
@@ -178,7 +186,7 @@ class Case:
         return bool(told) and "revoked the buyer's identity" in told[-1]
 
     @cached_property
-    def customer(self) -> JsonObject | None:
+    def customer(self) -> "JsonObject | None":
         """Who the buyer is verified to be, as `customer_id` and `name`."""
         if self.revoked:
             return None
@@ -204,6 +212,14 @@ class Case:
         reads = _READS | _BOOKKEEPING
         acts = [call for call in self.reading.calls if call.name not in reads]
         return acts[-1] if acts else None
+
+    @cached_property
+    def all_told(self) -> bool:
+        """Whether the buyer adds nothing to a matter that was looked up and told."""
+        if not self.new or self.new_wish != "unknown" or named(self.new).any():
+            return False
+        worked = [c for c in self.reading.calls if c.name not in _BOOKKEEPING]
+        return bool(worked) and worked[-1].at < self.answered_at
 
     def by_colleague(self, tool: str) -> bool:
         """Tell whether a colleague has used this tool on the matter."""

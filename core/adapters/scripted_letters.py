@@ -129,12 +129,25 @@ def ask_address(case: Case) -> str:
 
 def welcome(case: Case) -> str:
     """Answer thanks."""
-    return _letter(case, "Thank you for your kind words. We are glad to help.")
+    if case.consequential is None:
+        return _letter(case, "Thank you for your kind words. We are glad to help.")
+    return _letter(case, "You are welcome. If anything else comes up, just write back.")
+
+
+def at_your_service(case: Case) -> str:
+    """Answer a greeting that came alone."""
+    return _letter(
+        case,
+        "What can I do for you? If it is about an order, please send me"
+        " its number and the postcode of the delivery address.",
+    )
 
 
 def noted(case: Case) -> str:
     """Take note of something that needs no act."""
-    return _letter(case, "Thank you for letting me know, I have added it to your file.")
+    return _letter(
+        case, "Thank you for letting me know. Nothing more is needed from you."
+    )
 
 
 def waiting(case: Case, call: Call) -> str:
@@ -169,15 +182,28 @@ def declined(case: Case, call: Call, reason: str) -> str:
 
 def done(case: Case, tool: str, result: Mapping[str, Json]) -> str:
     """Say what a tool has confirmed, in its own figures."""
-    say = _DONE.get(tool)
-    if say is None or not result:
-        return _letter(case, "This has been done.")
+    return _letter(case, _confirmed(tool, result))
+
+
+def done_before(case: Case, tool: str, result: Mapping[str, Json]) -> str:
+    """Say again what was said before, as such."""
+    return _letter(
+        case, f"Nothing has changed since I wrote: {_confirmed(tool, result)}"
+    )
+
+
+def _confirmed(tool: str, result: Mapping[str, Json]) -> str:
+    """The fullest sentence that the figures at hand allow."""
     shown = {name: str(value) for name, value in result.items()}
-    shown = {"refund_id": "on its way", "arrives": "in 3 to 5 working days"} | shown
-    try:
-        return _letter(case, say.format_map(shown))
-    except KeyError:
-        return _letter(case, "This has been done.")
+    for sentence in (_DONE.get(tool), _DONE_IN_SHORT.get(tool)):
+        try:
+            return (sentence or _PLAINLY).format_map(shown)
+        except KeyError:
+            continue
+    return _PLAINLY
+
+
+_PLAINLY = "This has been done."
 
 
 _DONE = {
@@ -190,6 +216,15 @@ _DONE = {
     " {replacement_id}). It leaves {leaves}.",
     "issue_voucher": "Here is a voucher of {amount} {currency} for your next order:"
     " {code}. It is valid until {expires_on}.",
+}
+
+
+_DONE_IN_SHORT = {
+    "refund_order": "{amount} {currency} for order {order_id} were refunded.",
+    "cancel_order": "Order {order_id} is cancelled.",
+    "change_address": "Order {order_id} now goes to {street}, {postcode} {city}.",
+    "send_replacement": "The replacement for order {order_id} is on its way to you.",
+    "issue_voucher": "A voucher of {amount} {currency} was made for you.",
 }
 
 

@@ -13,7 +13,13 @@ from typing import TypeAlias
 from core.adapters import scripted_letters as letters
 from core.adapters.scripted_case import Case, proposal, turned_down
 from core.adapters.scripted_reader import Call
-from core.adapters.scripted_words import reason_to_hand_over, topic, triage, wish
+from core.adapters.scripted_words import (
+    greets,
+    reason_to_hand_over,
+    topic,
+    triage,
+    wish,
+)
 from core.ticket import Json, JsonObject
 
 _LOOKUPS_BEFORE_HANDING_OVER = 2
@@ -62,6 +68,8 @@ def _work(case: Case) -> tuple[Step, ...]:
         return _hand_over(case, reason)
     if case.new_wish in _TALK:
         return _TALK[case.new_wish](case)
+    if case.all_told:
+        return _open_end(case)
     if case.wish in _ACTS:
         return _order_matter(case)
     return _QUESTIONS.get(case.wish, _open_end)(case)
@@ -95,6 +103,8 @@ def _open_end(case: Case) -> tuple[Step, ...]:
         return (Say(text=letters.kept(case)),)
     if case.answered_at >= 0 and "?" not in case.new:
         return (Say(text=letters.noted(case)),)
+    if greets(case.new):
+        return (Say(text=letters.at_your_service(case)),)
     return _hand_over(case, "I am not sure what the buyer needs")
 
 
@@ -180,6 +190,8 @@ def _act(case: Case, name: str, given: Mapping[str, str]) -> tuple[Step, ...]:
         return (Say(text=letters.declined(case, call, reason)),)
     if call.is_error:
         return _hand_over(case, f"{name} was refused: {(call.result or '')[:200]}")
+    if call.at < case.answered_at:
+        return (Say(text=letters.done_before(case, name, call.data())),)
     return (Say(text=letters.done(case, name, call.data())),)
 
 
@@ -197,7 +209,8 @@ def _proposed(case: Case, call: Call) -> tuple[Step, ...]:
     result = case.carried_out(call.name)
     if result is None:
         return (Say(text=letters.agreed(case, call)),)
-    return (Say(text=letters.done(case, call.name, result.data())),)
+    figures = {**verdict.arguments(), **result.data()}
+    return (Say(text=letters.done(case, call.name, figures)),)
 
 
 def _shaped(case: Case, name: str, given: Mapping[str, str]) -> JsonObject:

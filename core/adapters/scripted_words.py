@@ -98,6 +98,10 @@ _HAND_OVER = (
         r"\b(speak|talk) to (a|an|some)\b|real person|a human|not a (machine|bot)",
     ),
 )
+_GREETING = re.compile(
+    r"(hi|hello|hey|good (morning|day|afternoon|evening)|dear all)[\w ,!.]{0,12}",
+    re.IGNORECASE,
+)
 _ANGRY = re.compile(
     r"ridiculous|unacceptable|third time|fed up|scam|worst|disgrace", re.IGNORECASE
 )
@@ -145,6 +149,11 @@ def reason_to_hand_over(text: str) -> str | None:
     if not readable(text):
         return "written in a language I am not sure of"
     return None
+
+
+def greets(text: str) -> bool:
+    """Tell whether a text is a greeting and nothing more."""
+    return bool(_GREETING.fullmatch(text.strip()))
 
 
 def readable(text: str) -> bool:
@@ -197,6 +206,11 @@ class Named:
     vouchers: tuple[str, ...]
     amounts: tuple[Decimal, ...]
     address: tuple[str, str, str] | None
+
+    def any(self) -> bool:
+        """Tell whether anything at all is named."""
+        lists = (self.orders, self.emails, self.postcodes, self.vouchers, self.amounts)
+        return self.address is not None or any(lists)
 
 
 def named(text: str) -> Named:
