@@ -44,7 +44,9 @@ _VERIFIED = re.compile(
 _VERDICT = re.compile(
     r"(?P<state>approved|rejected|decided) the proposal (?P<id>\S+) \((?P<tool>\w+)\)"
 )
-_DONE = re.compile(r"\S+ \((?P<tool>\w+)\) was carried out")
+_CAME_TO = re.compile(
+    r"\S+ \((?P<tool>\w+)\) (?P<how>was carried out|failed|was not carried out)"
+)
 _USED = re.compile(r"used the tool (?P<tool>\w+)$")
 _PROPOSED = re.compile(r"Proposed as (\S+?);")
 
@@ -86,6 +88,7 @@ class Verdict:
 
     state: str
     quoted: str
+    at: int
 
     def arguments(self) -> Mapping[str, Json]:
         """Give the arguments that were approved; empty when none are quoted."""
@@ -219,7 +222,11 @@ class Case:
         if not self.new or self.new_wish != "unknown" or named(self.new).any():
             return False
         worked = [c for c in self.reading.calls if c.name not in _BOOKKEEPING]
-        return bool(worked) and worked[-1].at < self.answered_at
+        if not worked or worked[-1].at > self.answered_at:
+            return False
+        last = worked[-1]
+        open_yet = last.is_error or proposal(last) or turned_down(last) is not None
+        return not open_yet
 
     def by_colleague(self, tool: str) -> bool:
         """Tell whether a colleague has used this tool on the matter."""
@@ -233,15 +240,15 @@ class Case:
             found = _VERDICT.search(fact.head)
             if found is not None and found["id"] == proposed:
                 state = {"decided": "expired"}.get(found["state"], found["state"])
-                return Verdict(state=state, quoted=fact.quoted)
+                return Verdict(state=state, quoted=fact.quoted, at=fact.at)
         return None
 
-    def carried_out(self, tool: str) -> Fact | None:
-        """The fact that an approved call of a tool was carried out."""
+    def outcome(self, tool: str) -> tuple[Fact, bool] | None:
+        """What an approved call of a tool came to, and whether it was carried out."""
         for fact in reversed(self.facts):
-            found = _DONE.match(fact.head)
+            found = _CAME_TO.match(fact.head)
             if found is not None and found["tool"] == tool:
-                return fact
+                return fact, found["how"] == "was carried out"
         return None
 
 

@@ -187,7 +187,7 @@ def _act(case: Case, name: str, given: Mapping[str, str]) -> tuple[Step, ...]:
     if proposal(call):
         return _proposed(case, call)
     if (reason := turned_down(call)) is not None:
-        return (Say(text=letters.declined(case, call, reason)),)
+        return _declined(case, call, reason, told_at=call.at)
     if call.is_error:
         return _hand_over(case, f"{name} was refused: {(call.result or '')[:200]}")
     if call.at < case.answered_at:
@@ -200,15 +200,25 @@ def _settled_by_colleague(case: Case, tool: str) -> bool:
     return case.by_colleague(tool) or (told and not case.new)
 
 
+def _declined(case: Case, call: Call, reason: str, *, told_at: int) -> tuple[Step, ...]:
+    if told_at < case.answered_at and case.new:
+        # the letter said that a person would read the answer
+        return _hand_over(case, f"the buyer answers to a declined {call.name}")
+    return (Say(text=letters.declined(case, call, reason)),)
+
+
 def _proposed(case: Case, call: Call) -> tuple[Step, ...]:
     verdict = case.verdict(call)
     if verdict is None:
         return (Say(text=letters.waiting(case, call)),)
     if verdict.state != "approved":
-        return (Say(text=letters.declined(case, call, verdict.quoted)),)
-    result = case.carried_out(call.name)
-    if result is None:
+        return _declined(case, call, verdict.quoted, told_at=verdict.at)
+    outcome = case.outcome(call.name)
+    if outcome is None:
         return (Say(text=letters.agreed(case, call)),)
+    result, worked = outcome
+    if not worked:
+        return _hand_over(case, f"{call.name} was approved and then failed")
     figures = {**verdict.arguments(), **result.data()}
     return (Say(text=letters.done(case, call.name, figures)),)
 

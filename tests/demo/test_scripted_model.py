@@ -206,10 +206,13 @@ async def test_f18_a_rejection_is_told_with_its_reason_and_nothing_else_is_tried
     talk.returns(talk.open_call().id, reason, is_error=True)
 
     text = await talk.run()
+    talk.buyer_writes("That is not right, I did send one.")
+    ended = await talk.run()
 
     assert "The reason: no photo was sent." in text
     assert "approved" not in text
     assert made(talk).count("refund_order") == 1
+    assert ended == "escalated: the buyer answers to a declined refund_order"
 
 
 async def test_an_approved_refund_is_told_in_the_shops_own_figures(
