@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -71,7 +72,7 @@ async def call_tool(
         "arguments": params.arguments,
         "meta": (params.meta or {}).get("handoff/idempotency-key"),
         "environment": sorted(os.environ),
-        "folder": os.getcwd(),
+        "folder": str(Path.cwd()),
     }
     return types.CallToolResult(
         content=[TEXT(type="text", text="seen\n")], structured_content=seen

@@ -1,0 +1,331 @@
+"""The JSON of the command line: what is stored, in the contract's words.
+
+Everything here is raw: texts, inputs and results are the values as received. Times
+are RFC 3339 in UTC, money is a decimal string, what is unknown is null. The plain
+text for people is `plain`, which cleanses what it shows.
+"""
+
+import json
+from datetime import UTC, datetime
+from decimal import Decimal
+
+from core.decision import Decision, Operator
+from core.history import Draft, History, QueueRow, Reply
+from core.identity import Identity
+from core.journal import Entry, to_json
+from core.ledger import Action, ActionEvent
+from core.lock import Holder, HolderKind, Lock
+from core.standing import Standing, status
+from core.ticket import Actor, Json
+from core.tool import ToolResult
+from core.turn import Run, RunRecord, Turn, Usage
+
+Shape = dict[str, Json]
+
+
+def when(at: datetime | None) -> str | None:
+    """A time in UTC, or null."""
+    if at is None:
+        return None
+    return at.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def money(amount: Decimal | None) -> str | None:
+    """A decimal without an exponent, or null."""
+    return None if amount is None else format(amount, "f")
+
+
+def actor(who: Actor) -> Shape:
+    """Who did something."""
+    return {"kind": who.kind.value, "name": who.name}
+
+
+def queue_row(row: QueueRow) -> Shape:
+    """A line of `handoff tickets`."""
+    s = row.standing
+    return {
+        "ticket": row.ticket,
+        "subject": row.subject,
+        "channel": row.channel,
+        "status": row.status.value,
+        "buyer": row.buyer,
+        "verified": s.identity is not None,
+        "held_by": s.held_by,
+        "wanted_by": s.wanted_by,
+        "run": s.run,
+        "triage": _triage(s),
+        "waiting_since": when(s.waiting_since),
+        "why": s.with_people,
+        "decisions": list(s.pending),
+        "in_doubt": list(s.doubts),
+        "withheld": list(s.withheld),
+        "undelivered": list(s.undelivered),
+        "messages": s.messages,
+        "created_at": when(row.created_at),
+        "updated_at": when(row.updated_at),
+    }
+
+
+def chart(history: History) -> Shape:
+    """The document of `handoff show`: the whole session chart."""
+    ticket, s = history.ticket, history.standing
+    return {
+        "ticket": ticket.id,
+        "subject": ticket.subject,
+        "channel": ticket.channel,
+        "origin": ticket.origin.value,
+        "status": status(s).value,
+        "why": s.with_people,
+        "triage": _triage(s),
+        "created_at": when(ticket.created_at),
+        "updated_at": when(s.last_at or ticket.created_at),
+        "lock": lock(history.lock),
+        "identity": identity(s.identity, ticket.claim),
+        "task_state": s.task_state,
+        "journal": [entry(e) for e in history.journal],
+        "decisions": [decision(d) for d in history.decisions],
+        "actions": [action(a) for a in history.actions],
+        "runs": [run(r) for r in history.runs],
+        "outbox": [reply(r) for r in history.outbox],
+        "facts": [],
+        "drafts": [draft(d) for d in history.drafts],
+    }
+
+
+def entry(line: Entry) -> Shape:
+    """One line of the journal."""
+    return {
+        "seq": line.seq,
+        "at": when(line.at),
+        "actor": actor(line.actor),
+        "kind": line.kind,
+        "body": to_json(line.body),
+    }
+
+
+def lock(held: Lock) -> Shape:
+    """The ticket's lock."""
+    return {
+        "holder": _holder(held.holder),
+        "token": held.token,
+        "since": when(held.since),
+        "expires_at": when(held.expires_at),
+        "wanted_by": held.wanted_by,
+    }
+
+
+def identity(known: Identity | None, claim: str) -> Shape:
+    """Who the buyer is verified to be, or only claims to be."""
+    if known is None:
+        unknown = ("customer", "name", "method", "evidence", "by", "at")
+        return {"verified": False, "claim": claim, **dict.fromkeys(unknown)}
+    return {
+        "verified": True,
+        "claim": claim,
+        "customer": known.customer,
+        "name": known.name,
+        "method": known.method,
+        "evidence": known.evidence,
+        "by": actor(known.by),
+        "at": when(known.at),
+    }
+
+
+def decision(proposed: Decision) -> Shape:
+    """A decision and what became of it."""
+    return {
+        "decision": proposed.id,
+        "ticket": proposed.ticket,
+        "state": proposed.state.value,
+        "tool": proposed.tool,
+        "input": proposed.input,
+        "hash": proposed.hash,
+        "rule": proposed.rule,
+        "amount": money(proposed.amount),
+        "currency": proposed.currency,
+        "object": proposed.object,
+        "identity": proposed.identity,
+        "evidence": list(proposed.evidence),
+        "based_on": proposed.based_on,
+        "four_eyes": proposed.four_eyes,
+        "run": proposed.run,
+        "call": proposed.call,
+        "proposed_at": when(proposed.proposed_at),
+        "expires_at": when(proposed.expires_at),
+        "first": proposed.first,
+        "decided_by": proposed.decided_by,
+        "decided_at": when(proposed.decided_at),
+        "why": proposed.why,
+        "final_input": proposed.final_input,
+        "final_hash": proposed.final_hash,
+    }
+
+
+def action(row: Action) -> Shape:
+    """A row of the ledger with its events."""
+    return {
+        "action": row.id,
+        "state": row.state.value,
+        "tool": row.tool,
+        "input": row.input,
+        "key": row.key,
+        "call": row.call,
+        "decision": row.decision,
+        "amount": money(row.amount),
+        "currency": row.currency,
+        "object": row.object,
+        "identity": row.identity,
+        "token": row.token,
+        "by": actor(row.by),
+        "events": [_event(e) for e in row.events],
+    }
+
+
+def run(made: Run) -> Shape:
+    """A run without what it sent: the line of `handoff runs`."""
+    return {
+        "run_id": made.id,
+        "ticket": made.ticket,
+        "started_at": when(made.started_at),
+        "ended_at": when(made.ended_at),
+        "trigger": made.trigger,
+        "model": made.answered_by or made.model,
+        "model_asked_for": made.model,
+        "prompt_version": made.prompt.version.label,
+        "outcome": _outcome(made),
+    }
+
+
+def run_record(record: RunRecord) -> Shape:
+    """The document of `handoff run`: everything that was sent and came back."""
+    made = record.run
+    return {
+        **run(made),
+        "prompt_sha256": made.prompt.version.sha256,
+        "builder": made.builder,
+        "max_tokens": made.max_tokens,
+        "system": made.system,
+        "tools": list(made.tools),
+        "messages": [json.loads(sent) for sent in record.messages],
+        "turns": [_turn(t) for t in made.turns],
+        "task_state": made.task_state,
+    }
+
+
+def reply(row: Reply) -> Shape:
+    """A row of the outbox."""
+    return {
+        "message_id": row.message_id,
+        "ticket": row.ticket,
+        "seq": row.seq,
+        "state": row.state,
+        "author": actor(row.author),
+        "channel": row.channel,
+        "to": row.to,
+        "subject": row.subject,
+        "text": row.text,
+        "in_reply_to": row.in_reply_to,
+        "covers": row.covers,
+        "attempts": row.attempts,
+        "created_at": when(row.created_at),
+        "delivered_at": when(row.delivered_at),
+        "provider_id": row.provider_id,
+        "why": row.why,
+    }
+
+
+def draft(kept: Draft) -> Shape:
+    """Text that was not sent yet."""
+    return {
+        "operator": kept.operator,
+        "mode": kept.mode,
+        "text": kept.text,
+        "written_at_seq": kept.written_at_seq,
+        "updated_at": when(kept.updated_at),
+    }
+
+
+def person(who: Operator) -> Shape:
+    """An operator."""
+    return {"operator": who.name, "role": who.role.value, "disabled": who.disabled}
+
+
+def _triage(s: Standing) -> Json:
+    if s.triage is None:
+        return None
+    category, priority = s.triage
+    return {"category": category, "priority": priority}
+
+
+def _holder(holder: Holder | None) -> Json:
+    if holder is None:
+        return None
+    by_run = holder.kind is HolderKind.RUN
+    return {
+        "kind": holder.kind.value,
+        "name": holder.name,
+        "run": holder.name if by_run else None,
+    }
+
+
+def _event(event: ActionEvent) -> Shape:
+    return {
+        "n": event.n,
+        "at": when(event.at),
+        "state": event.state.value,
+        "by": actor(event.by),
+        "result": _result(event.result),
+        "evidence": event.evidence,
+    }
+
+
+def _result(result: ToolResult | None) -> Json:
+    if result is None:
+        return None
+    return {
+        "content": result.content,
+        "is_error": result.is_error,
+        "structured": result.structured,
+    }
+
+
+def _outcome(made: Run) -> Shape:
+    return {
+        "turns": len(made.turns),
+        "stop": made.stop.value if made.stop is not None else None,
+        **_usage(made.usage),
+        "cost_usd": money(made.cost_usd),
+        "escalated": made.escalated,
+        "detail": made.detail,
+    }
+
+
+def _usage(used: Usage) -> Shape:
+    return {
+        "in_tokens": used.in_tokens,
+        "out_tokens": used.out_tokens,
+        "cache_read_tokens": used.cache_read_tokens,
+        "cache_write_tokens": used.cache_write_tokens,
+    }
+
+
+def _turn(turn: Turn) -> Shape:
+    answer = turn.response
+    said: Json = None
+    if answer is not None:
+        said = {
+            "id": answer.id,
+            "model": answer.model,
+            "content": list(answer.content),
+            "stop_reason": answer.stop_reason,
+        }
+    return {
+        "turn": turn.number,
+        "request": turn.upto,
+        "built_at": turn.built_at,
+        "requested_at": when(turn.requested_at),
+        "response": said,
+        "usage": _usage(answer.usage) if answer is not None else None,
+        "request_id": answer.request_id if answer is not None else None,
+        "applied": turn.applied,
+    }
