@@ -1,0 +1,289 @@
+"""What the command line says to people: plain lines, safe on any terminal.
+
+Made for reading and for screen readers: no boxes, no colour, one thing a line, the
+most important first. Everything that somebody else wrote goes through `cleanse`. The
+same facts as JSON are in `shapes`.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import assert_never
+
+from console.shapes import when
+from console.wording import count, money, stop_words
+from core.cleanse import cleanse, one_line
+from core.decision import Decision, Operator
+from core.history import History, QueueRow, Reply
+from core.journal import (
+    ActionChanged,
+    Body,
+    Compacted,
+    DecisionChanged,
+    Delivery,
+    Entry,
+    Erased,
+    Escalated,
+    IdentityChanged,
+    LockChanged,
+    Message,
+    Note,
+    Refused,
+    RunChanged,
+    StateAmended,
+    Thinking,
+    ToolCalled,
+    ToolReturned,
+    Triaged,
+)
+from core.lock import HolderKind, Lock
+from core.standing import status
+from core.ticket import Json
+from core.turn import Run, RunRecord
+
+_GAP = "  "
+_ONE = 60
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Lines in columns, the last one as wide as it is."""
+    lines = [list(head), *(list(row) for row in rows)]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
+    widths[-1] = 0
+    padded = (
+        _GAP.join(cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+        for line in lines
+    )
+    return "\n".join(line.rstrip() for line in padded)
+
+
+def queue(rows: Sequence[QueueRow]) -> str:
+    """The queue."""
+    if not rows:
+        return "No ticket in this view."
+    head = ("TICKET", "STATUS", "HOLDER", "WAITING SINCE", "BUYER", "SUBJECT")
+    return table(head, [_queue_row(row) for row in rows])
+
+
+def _queue_row(row: QueueRow) -> Sequence[str]:
+    s = row.standing
+    mark = "" if s.identity is not None else "?"
+    return (
+        row.ticket,
+        row.status.value,
+        one_line(s.held_by or s.run or "-", 20),
+        stamp(s.waiting_since),
+        one_line(row.buyer, 36) + mark,
+        one_line(row.subject, _ONE),
+    )
+
+
+def stamp(at: datetime | None) -> str:
+    """A time to the second in UTC, or a dash."""
+    text = when(at.replace(microsecond=0)) if at is not None else None
+    return text or "-"
+
+
+def holder(lock: Lock) -> str:
+    """Who holds, since when."""
+    if lock.holder is None:
+        return "nobody"
+    kind = "run" if lock.holder.kind is HolderKind.RUN else "operator"
+    wanted = f", wanted by {one_line(lock.wanted_by, 40)}" if lock.wanted_by else ""
+    name = one_line(lock.holder.name, 40)
+    return f"{kind} {name} since {stamp(lock.since)}, token {lock.token}{wanted}"
+
+
+def chart(history: History) -> str:
+    """The session chart: identity first, then what stands, then the journal."""
+    ticket, s = history.ticket, history.standing
+    known = s.identity
+    lines = [
+        f"{ticket.id}  {one_line(ticket.subject)}",
+        f"status     {status(s).value}"
+        + (f": {one_line(s.with_people)}" if s.with_people else ""),
+        f"buyer      UNVERIFIED, claims {one_line(ticket.claim, 100)}"
+        if known is None
+        else f"buyer      VERIFIED {one_line(known.name or known.customer, 100)} "
+        f"({one_line(known.customer, 60)}, {one_line(known.method, 40)}, "
+        f"{stamp(known.at)})",
+        f"holder     {holder(history.lock)}",
+    ]
+    if s.triage is not None:
+        lines.append(f"triage     {one_line(', '.join(s.triage))}")
+    if s.task_state:
+        lines.append(f"state      {_json(s.task_state)}")
+    lines += [f"decision   {decision_line(d)}" for d in history.decisions if d.open]
+    lines += [
+        f"action     {a.id} {one_line(a.tool, 40)} {a.state.value} "
+        f"{money(a.amount, a.currency)}".rstrip()
+        for a in history.actions
+    ]
+    lines += [f"reply      {_reply_line(r)}" for r in history.outbox]
+    lines += [f"run        {_run_line(r)}" for r in history.runs]
+    lines.append("")
+    lines += [_entry(e) for e in history.journal]
+    return "\n".join(lines)
+
+
+def decision_line(decision: Decision) -> str:
+    """A decision in one line."""
+    amount = money(decision.amount, decision.currency)
+    until = f", until {stamp(decision.expires_at)}" if decision.open else ""
+    by = f" by {one_line(decision.decided_by, 40)}" if decision.decided_by else ""
+    what = f"{one_line(decision.tool, 40)} {amount}".rstrip()
+    return (
+        f"{decision.id} {decision.state.value}{by}: {what} "
+        f"({one_line(decision.rule, 80)}){until}"
+    )
+
+
+def decisions(found: Sequence[Decision]) -> str:
+    """Decisions with their exact arguments, one a line."""
+    if not found:
+        return "No decision waits."
+    lines = []
+    for decision in found:
+        lines.append(f"{decision_line(decision)}  on {decision.ticket}")
+        given = decision.input if isinstance(decision.input, dict) else {}
+        lines += [f"    {one_line(k, 40)} = {_json(v)}" for k, v in given.items()]
+        if decision.four_eyes:
+            first = one_line(decision.first, 40) if decision.first else "nobody yet"
+            lines.append(f"    needs two people; approved by {first}")
+    return "\n".join(lines)
+
+
+def outbox(rows: Sequence[Reply]) -> str:
+    """The outbox."""
+    if not rows:
+        return "No reply is on its way."
+    return "\n".join(f"{row.ticket} {_reply_line(row)}" for row in rows)
+
+
+def _reply_line(row: Reply) -> str:
+    why = f" ({one_line(row.why, 80)})" if row.why else ""
+    text = one_line(row.text, _ONE)
+    to = one_line(row.to, 60)
+    return f"{row.message_id} {row.state}{why} {row.author.kind.value} to {to}: {text}"
+
+
+def runs(found: Sequence[Run]) -> str:
+    """A ticket's runs."""
+    return "\n".join(_run_line(r) for r in found) or "The agent had no run here."
+
+
+def _run_line(run: Run) -> str:
+    stop = stop_words(run.stop.value) if run.stop is not None else "at work"
+    cost = run.cost_usd
+    price = f"{cost} USD" if cost is not None else "cost unknown"
+    return (
+        f"{run.id} {stamp(run.started_at)} {one_line(run.trigger, 20)}: {stop}, "
+        f"{count(len(run.turns), 'turn')}, {run.answered_by or run.model}, {price}"
+    )
+
+
+def run(record: RunRecord) -> str:
+    """A run record: what was sent and what came back, turn by turn."""
+    made = record.run
+    lines = [_run_line(made), f"prompt {made.prompt.version.label}", ""]
+    lines += [
+        cleanse(json.dumps(json.loads(m), indent=1, ensure_ascii=False), limit=20_000)
+        for m in record.messages
+    ]
+    for turn in made.turns:
+        said = list(turn.response.content) if turn.response is not None else None
+        lines.append(f"turn {turn.number} sent {turn.upto} messages, got {_json(said)}")
+    return "\n".join(lines)
+
+
+def people(found: Sequence[Operator]) -> str:
+    """The operators."""
+    return "\n".join(
+        f"{one_line(o.name)} {o.role.value}{' disabled' if o.disabled else ''}"
+        for o in found
+    )
+
+
+def _entry(entry: Entry) -> str:
+    who = f"{entry.actor.kind.value} {one_line(entry.actor.name, 40)}"
+    return f"{entry.seq:>4} {stamp(entry.at)} {who}: {_told(entry.body)}"
+
+
+def _told(body: Body) -> str:
+    match body:
+        case Message(direction=direction, text=text, stranger=stranger):
+            odd = " from nobody on this ticket" if stranger else ""
+            word = "writes" if direction == "in" else "replies"
+            return f"{word}{odd}:\n{_indented(text)}"
+        case Note(text=text, for_agent=for_agent):
+            return f"notes{' for the agent' if for_agent else ''}:\n{_indented(text)}"
+        case ToolCalled() | ToolReturned() | Thinking():
+            return _tool(body)
+        case LockChanged() | RunChanged() | DecisionChanged() | ActionChanged():
+            return _moved(body)
+        case _:
+            return _fact(body)
+
+
+def _tool(body: ToolCalled | ToolReturned | Thinking) -> str:
+    match body:
+        case ToolCalled(name=name, input=given):
+            return f"calls {one_line(name, 60)} {_json(given)}"
+        case ToolReturned(content=content, is_error=is_error):
+            return f"{'gets an error' if is_error else 'gets'}: {_json(content)}"
+        case Thinking():
+            return "thinks"
+        case _:
+            assert_never(body)
+
+
+def _moved(body: LockChanged | RunChanged | DecisionChanged | ActionChanged) -> str:
+    match body:
+        case LockChanged(change=change, holder=who, token=token, to=to, why=why):
+            name = one_line(str(who.get("name", "")), 40)
+            rest = f" to {one_line(to, 40)}" if to else ""
+            rest += f" ({one_line(why, 80)})" if why else ""
+            return f"lock {change} {name}{rest}, token {token}"
+        case RunChanged(run=run, change=change, stop=stop):
+            return f"run {run} {change}{f': {stop_words(stop)}' if stop else ''}"
+        case DecisionChanged(decision=decision, state=state, tool=tool, rule=rule):
+            amount = money(body.amount, body.currency)
+            what = f"{one_line(tool, 40)} {amount}".rstrip()
+            return f"decision {decision} {state}: {what} ({one_line(rule, 80)})"
+        case ActionChanged(action=action, state=state, tool=tool):
+            amount = money(body.amount, body.currency)
+            return f"action {action} {state}: {one_line(tool, 40)} {amount}".rstrip()
+        case _:
+            assert_never(body)
+
+
+def _fact(body: Body) -> str:
+    match body:
+        case IdentityChanged(verified=verified, customer=customer, name=name):
+            who = one_line(name or customer or "", 80)
+            return f"identity {'verified' if verified else 'revoked'} {who}".rstrip()
+        case Triaged(category=category, priority=priority):
+            return f"triage {one_line(category, 40)}, {one_line(priority, 40)}"
+        case StateAmended(patch=patch):
+            return f"state {_json(patch)}"
+        case Escalated(reason=reason, summary=summary):
+            return f"hands over to people: {one_line(reason)}\n{_indented(summary)}"
+        case Compacted(upto=upto):
+            return f"folded up to {upto} into a summary"
+        case Delivery(message_seq=seq, state=state, why=why):
+            return f"reply {seq} {state}{f' ({one_line(why, 80)})' if why else ''}"
+        case Refused(what=what, rule=rule):
+            return f"refused {one_line(what, 60)}: {one_line(rule)}"
+        case Erased(what=what, receipt=receipt):
+            return f"erased {one_line(what, 60)}, receipt {one_line(receipt, 60)}"
+        case _:
+            return ""
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"     {line}" for line in cleanse(text).split("\n"))
+
+
+def _json(value: Json) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return one_line(text, 400)
