@@ -1,4 +1,4 @@
-"""A consequential action that waits for a supervisor, and how it is settled (rule 6)."""
+"""An action that waits for a supervisor, and how it is settled (rule 6)."""
 
 import hashlib
 import json

@@ -93,10 +93,14 @@ class History:
     def as_of(self, seq: int) -> "History":
         """The chart as its journal told it up to a seq, for rebuilding requests."""
         journal = tuple(e for e in self.journal if e.seq <= seq)
-        standing = Standing()
-        for entry in journal:
+        return replace(self, journal=(), standing=Standing()).plus(*journal)
+
+    def plus(self, *entries: Entry) -> "History":
+        """The chart with entries that were appended in the same transaction."""
+        standing = self.standing
+        for entry in entries:
             standing = fold(standing, entry)
-        return replace(self, journal=journal, standing=standing)
+        return replace(self, journal=(*self.journal, *entries), standing=standing)
 
     def run(self, run: RunId) -> Run | None:
         """One of the ticket's runs."""

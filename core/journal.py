@@ -200,7 +200,7 @@ class Compacted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery:
-    """What became of a reply: `queued`, `withheld`, `delivered`, …"""
+    """What became of a reply, such as `withheld` or `delivered`."""
 
     message_seq: int
     state: str

@@ -102,10 +102,10 @@ def _rule(
 ) -> str | None:
     if policy.approve is Approve.ALWAYS:
         return f"{policy.consequence.value} always needs a decision"
-    if policy.approve is Approve.OVER and policy.approve_over is not None:
-        if amount > policy.approve_over:
-            return f"{policy.consequence.value} over {policy.approve_over}"
+    over = policy.approve_over if policy.approve is Approve.OVER else None
     per_ticket, per_day = policy.limit_per_ticket, policy.limit_per_day
+    if over is not None and amount > over:
+        return f"{policy.consequence.value} over {over}"
     if per_ticket is not None and on_ticket + amount > per_ticket:
         return f"over {per_ticket} on one ticket"
     if per_day is not None and today + amount > per_day:

@@ -12,7 +12,9 @@ still true when it is stored. Every `append` folds the entry into the ticket's
 standing and leaves a change in the feed.
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -221,7 +223,7 @@ class Transaction(Protocol):
         """A reply by its id; locks its ticket within `write`."""
 
     def outbox(self) -> tuple[Reply, ...]:
-        """All replies that are not delivered or discarded, and the last 200 that are."""
+        """All replies still on their way, and the last 200 that were."""
 
     def deliverable(self, limit: int) -> tuple[Reply, ...]:
         """Replies that a sender may take up: `queued`, or `sending` too long."""
@@ -325,7 +327,12 @@ class Tools(Protocol):
         """
 
     async def call(
-        self, name: str, arguments: Json, *, key: str | None, timeout: timedelta
+        self,
+        name: str,
+        arguments: Json,
+        *,
+        key: str | None,
+        timeout: timedelta,  # noqa: ASYNC109 # the server must be told, not only us
     ) -> ToolResult:
         """Calls a tool, passing an idempotency key as its policy says.
 
@@ -349,6 +356,13 @@ class Channel(Protocol):
 
     async def find(self, message_id: str) -> bool:
         """Whether the channel has taken a reply of this id already."""
+
+
+class Feed(Protocol):
+    """The store's change feed within a worker, shared by its runs."""
+
+    def watch(self, ticket: TicketId) -> AbstractContextManager[asyncio.Event]:
+        """An event that is set whenever the ticket may have changed."""
 
 
 class Clock(Protocol):

@@ -196,7 +196,7 @@ def _lock(s: Standing, entry: Entry, body: LockChanged) -> Standing:
             return replace(s, run=name, run_turn=0, run_since=entry.at)
         case "expired" | "released":
             s = replace(s, run=None, run_since=None, held_by=None, held_since=None)
-            return _given_back(s, entry, body) if by_person else s
+            return _given_back(s, entry, body) if body.to is not None else s
         case _:
             return s
 

@@ -154,7 +154,10 @@ class Run:
     Attributes:
         trigger: Why it started: `message`, `decision`, `release`, `resume`.
         model: What was asked for.
-        limits: The numbers its requests were built with.
+        prompt: The prompt file it worked by.
+        system: The system prompt as sent, with what the builder adds.
+        tools: Tool definitions as sent.
+        max_tokens: Of each answer, as sent.
         builder: Version of `build_request`.
         staff_voice: How the request carries what staff say.
     """
@@ -165,9 +168,9 @@ class Run:
     trigger: str
     model: str
     prompt: Prompt
+    system: str
     tools: tuple[JsonObject, ...]
     max_tokens: int
-    context_tokens: int
     builder: int
     staff_voice: str
     started_at: datetime
@@ -203,11 +206,15 @@ class RunRecord:
 
     Attributes:
         run: The run with its turns.
-        messages: The exact bytes of each message, in order (canonical JSON).
+        messages: The exact bytes of each message of its last request, in order
+            (canonical JSON).
+        requests: The same for every turn's request, in the order of turns; empty
+            where retention has reduced the run.
     """
 
     run: Run
     messages: tuple[bytes, ...]
+    requests: tuple[tuple[bytes, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

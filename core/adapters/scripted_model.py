@@ -3,9 +3,9 @@
 It stands where the real model stands and sees what that sees: the request and nothing
 else. So it shows what Handoff is for: a colleague's words are in its next answer only
 because they are in the request. The same request always gets the same answer, tool ids
-included. Reading, understanding, deciding and wording are one file each
-(`scripted_reader`, `scripted_words`, `scripted_case`, `scripted_rules`,
-`scripted_letters`).
+included. Reading (`scripted_reader`), understanding (`scripted_words`,
+`scripted_case`), deciding (`scripted_rules`, `scripted_orders`, `scripted_steps`) and
+wording (`scripted_letters`) are files of their own.
 """
 
 import asyncio
@@ -16,7 +16,8 @@ from dataclasses import dataclass
 
 from core.adapters.scripted_case import Case
 from core.adapters.scripted_reader import read
-from core.adapters.scripted_rules import Say, Step, Use, next_step
+from core.adapters.scripted_rules import next_step
+from core.adapters.scripted_steps import Say, Step, Use
 from core.ticket import JsonObject
 from core.turn import ModelResponse, Request, Usage
 

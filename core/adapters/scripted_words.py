@@ -13,7 +13,7 @@ _SHORT = 160
 
 ORDER = re.compile(r"(?<![\w-])#?([A-Z]{1,3}-?\d{5,8})(?![\w-])", re.IGNORECASE)
 VOUCHER = re.compile(r"\b[A-Z]{2,5}-(?=[A-Z0-9]*\d)[A-Z0-9]{4}-[A-Z]{3,}\b")
-EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+")
 AMOUNT = re.compile(
     r"[€£$]\s?(\d+(?:[.,]\d{2})?)"
     r"|(?<![\w.,-])(\d+(?:[.,]\d{2})?)\s?(?:EUR|GBP|USD|€|£|euros?|pounds?|dollars?)\b"
@@ -38,9 +38,9 @@ _SHAPED_POSTCODE = re.compile(
 )
 _NEW_ADDRESS = re.compile(
     r"new address(?:\s+is)?\s*:?\s*\n?\s*"
-    r"([^,\n]*\d[^,\n]*),\s*"
+    r"([^,\n]{0,60}?\d[^,\n]{0,20}),\s*"
     r"((?:[A-Z]{1,2}\d[A-Z\d]?\s\d[A-Z]{2}|\d{4}\s[A-Z]{2}|\d{3}\s\d{2}|[\d-]{4,8}))"
-    r",?\s+([^\n.,;]+)",
+    r",?\s+([^\n.,;]{1,60})",
     re.IGNORECASE,
 )
 

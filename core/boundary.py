@@ -1,0 +1,245 @@
+"""What a run does next, decided from stored records alone (rules 3, 8 and 15).
+
+A run has no memory of its own: after every stored step it asks `next_step` anew, so
+that a process killed at any instruction is continued by another one that asks the
+same question of the same records.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from core.decision import READY, Decision, DecisionState, canonical
+from core.history import History, open_calls
+from core.journal import Entry, LockChanged, ToolCalled, ToolReturned
+from core.limits import Limits
+from core.ticket import ActorKind, RunId
+from core.turn import Run, Stop, Turn
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HandOver:
+    """An operator wants the ticket: the lock goes over now."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CarryOut:
+    """A tool call of the agent is still to be carried out."""
+
+    call: ToolCalled
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Execute:
+    """An approved decision is to be executed."""
+
+    decision: Decision
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AwaitDecision:
+    """All that is left waits for a supervisor."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Escalate:
+    """People go on; the run ends.
+
+    Attributes:
+        stop: The run's stop reason.
+        why: One line for people, or None where the journal has said it already.
+    """
+
+    stop: Stop
+    why: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Release:
+    """Nothing is left to do: the lock is given back."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Continue:
+    """The model is asked.
+
+    Attributes:
+        unrun: Calls that get a result first, each with what the model is told.
+    """
+
+    unrun: tuple[tuple[ToolCalled, str], ...]
+
+
+NextStep: TypeAlias = (
+    HandOver | CarryOut | Execute | AwaitDecision | Escalate | Release | Continue
+)
+
+WAITING = (
+    "Proposed as {decision}; it waits for a supervisor's decision and was not done "
+    "yet. You will be told the outcome. Do not propose it again."
+)
+REJECTED = "Not done: the proposal was rejected by {by}. Reason: {why}"
+EXPIRED = "Not done: nobody decided the proposal in time and it has expired."
+WITHDRAWN = "Not done: the proposal was withdrawn."
+TAKEN_OVER = "Not run: a colleague took the ticket over before this call was made."
+NOT_RUN = "Not run: the run ended before this call was made."
+
+
+def next_step(history: History, run: Run, limits: Limits) -> NextStep:
+    """What the run that holds the ticket does next."""
+    if history.lock.wanted_by is not None:
+        return HandOver()
+    if history.standing.with_people is not None:
+        return Escalate(stop=Stop.ESCALATED, why=None)
+    todo = _carry_on(history, run)
+    if todo is not None:
+        return todo
+    last = _last_applied(run)
+    news = _news(history, last)
+    if last is not None and not news:
+        if _answered(history, run, last):
+            return Release()
+        if _only_waiting(history, run):
+            return AwaitDecision()
+    stop = _limit(run, history, limits)
+    return stop if stop is not None else Continue(unrun=_unrun(history, run))
+
+
+def _carry_on(history: History, run: Run) -> CarryOut | Execute | None:
+    """The first thing that was decided on and is not done."""
+    for entry, call in open_calls(history.journal):
+        if history.decision_for(call.id) is None and is_live(history, run, entry):
+            return CarryOut(call=call)
+    for decision in history.decisions:
+        if decision.state in READY:
+            return Execute(decision=decision)
+    return None
+
+
+def is_live(history: History, run: Run, entry: Entry) -> bool:
+    """Whether a call without a result is this run's to carry out.
+
+    It is when this run asked for it, or a run that crashed did and nobody has held
+    the ticket since. An open ledger row is always looked after.
+    """
+    call = entry.body
+    if isinstance(call, ToolCalled):
+        action = history.action_for(call.id)
+        if action is not None and action.open:
+            return True
+    asked = entry.actor.name
+    if asked == run.id:
+        return True
+    asker = history.run(RunId(asked))
+    if asker is None or asker.stop is not Stop.CRASHED:
+        return False
+    return not any(_taken_over(e) for e in history.journal if e.seq > entry.seq)
+
+
+def _taken_over(entry: Entry) -> bool:
+    body = entry.body
+    return (
+        isinstance(body, LockChanged)
+        and body.holder.get("kind") == "operator"
+        and body.change in {"acquired", "handed_over", "forced"}
+    )
+
+
+def _last_applied(run: Run) -> Turn | None:
+    last = run.turns[-1] if run.turns else None
+    return last if last is not None and last.applied else None
+
+
+def _news(history: History, last: Turn | None) -> bool:
+    """Whether something came that the agent has not been shown (rule 3)."""
+    s = history.standing
+    asked = s.last_buyer_seq if s.unanswered else 0
+    seen = last.built_at if last is not None else 0
+    return max(asked, s.wake_seq) > seen
+
+
+def _answered(history: History, run: Run, last: Turn) -> bool:
+    """Whether the run's last answer asked for no tool."""
+    return not any(
+        isinstance(e.body, ToolCalled) and e.actor.name == run.id
+        for e in history.journal
+        if e.seq > last.built_at
+    )
+
+
+def _only_waiting(history: History, run: Run) -> bool:
+    """Whether all calls of the run's last answer wait for a decision."""
+    left = open_calls(history.journal)
+    if not left:
+        return False
+    last = run.turns[-1].built_at
+    asked = {
+        e.body.id
+        for e in history.journal
+        if e.seq > last and isinstance(e.body, ToolCalled) and e.actor.name == run.id
+    }
+    waiting = {call.id for _, call in left if _pending(history, call.id)}
+    return bool(asked) and bool(asked & waiting)
+
+
+def _pending(history: History, call: str) -> bool:
+    decision = history.decision_for(call)
+    return decision is not None and decision.state is DecisionState.PENDING
+
+
+def _limit(run: Run, history: History, limits: Limits) -> Escalate | None:
+    if len(run.turns) >= limits.max_turns:
+        why = f"the agent made {len(run.turns)} turns without an end"
+        return Escalate(stop=Stop.TURN_LIMIT, why=why)
+    cost = run.cost_usd
+    if cost is not None and cost > limits.max_cost_usd:
+        why = f"the run cost {cost:.2f} USD, over {limits.max_cost_usd}"
+        return Escalate(stop=Stop.COST_LIMIT, why=why)
+    if _repeats(history.journal, run.id, limits.same_call):
+        why = "the agent made the same call again and again with the same result"
+        return Escalate(stop=Stop.ERROR, why=why)
+    return None
+
+
+def _repeats(journal: Iterable[Entry], run: RunId, times: int) -> bool:
+    """Whether the run's last calls are one call with one result, `times` over."""
+    asked: dict[str, str] = {}
+    made: list[tuple[str, str]] = []
+    for entry in journal:
+        match entry.body:
+            case ToolCalled(id=call, name=name, input=given) if (
+                entry.actor.kind is ActorKind.AGENT and entry.actor.name == run
+            ):
+                asked[call] = name + canonical(given)
+            case ToolReturned(id=call, content=content) if call in asked:
+                made.append((asked[call], canonical(content)))
+            case _:
+                pass
+    last = made[-times:]
+    return len(last) == times and len(set(last)) == 1
+
+
+def _unrun(history: History, run: Run) -> tuple[tuple[ToolCalled, str], ...]:
+    """Calls that no run will make now, each with the truth about it."""
+    unrun = []
+    for entry, call in open_calls(history.journal):
+        decision = history.decision_for(call.id)
+        if decision is not None:
+            unrun.append((call, told_of(decision)))
+        elif not is_live(history, run, entry):
+            taken = any(_taken_over(e) for e in history.journal if e.seq > entry.seq)
+            unrun.append((call, TAKEN_OVER if taken else NOT_RUN))
+    return tuple(unrun)
+
+
+def told_of(decision: Decision) -> str:
+    """What the model is told of a call that became a decision and was not done."""
+    match decision.state:
+        case DecisionState.REJECTED:
+            return REJECTED.format(by=decision.decided_by, why=decision.why)
+        case DecisionState.EXPIRED:
+            return EXPIRED
+        case DecisionState.WITHDRAWN:
+            return WITHDRAWN
+        case _:
+            return WAITING.format(decision=decision.id)

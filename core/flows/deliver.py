@@ -1,0 +1,119 @@
+"""Committed replies go to their channels (protocol "Delivery").
+
+A reply is claimed in one transaction, handed to the channel outside, and its fate
+stored in another. If the process dies in between, the next sender first asks the
+channel whether it has the message id, and only then delivers again under the same.
+"""
+
+from dataclasses import dataclass, replace
+from functools import partial
+
+from core.errors import DeliveryFailed
+from core.flows.house import House
+from core.history import Reply
+from core.journal import Delivery
+from core.lock import HolderKind
+from core.ports import Channel, Transaction
+from core.ticket import ActorKind, system
+
+_ATTEMPTS = 8
+_BATCH = 50
+_ACTOR = system("delivery")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Claimed:
+    """A reply that is this sender's to deliver.
+
+    Attributes:
+        again: Whether an earlier sender may have delivered it.
+    """
+
+    reply: Reply
+    again: bool
+
+
+async def deliver_due(house: House) -> int:
+    """Delivers what waits; returns how many replies changed their state."""
+    waiting = await house.store.read(lambda tx: tx.deliverable(_BATCH))
+    moved = 0
+    for reply in waiting:
+        moved += await _deliver(house, reply.message_id)
+    return moved
+
+
+async def requeue_for_channels(house: House) -> int:
+    """Queues replies again that had no channel and have one now."""
+    stuck = await house.store.read(
+        lambda tx: [
+            r.message_id
+            for r in tx.outbox()
+            if r.state == "no_channel" and r.channel in house.channels
+        ]
+    )
+    for message_id in stuck:
+        await house.store.write(partial(_requeue, message_id))
+    return len(stuck)
+
+
+def _requeue(message_id: str, tx: Transaction) -> None:
+    reply = tx.reply(message_id)
+    if reply is not None and reply.state == "no_channel":
+        tx.save_reply(replace(reply, state="queued"))
+        _journal(tx, reply, "queued")
+
+
+async def _deliver(house: House, message_id: str) -> int:
+    claimed = await house.store.write(partial(_claim, message_id, house))
+    if claimed is None:
+        return 0
+    channel = house.channels.get(claimed.reply.channel)
+    if channel is None:
+        return 1
+    fate = await _hand_over(channel, claimed)
+    await house.store.write(partial(_store_fate, fate))
+    return 1
+
+
+def _claim(message_id: str, house: House, tx: Transaction) -> _Claimed | None:
+    reply = tx.reply(message_id)
+    if reply is None or reply.state not in {"queued", "sending"}:
+        return None
+    lock = tx.lock_of(reply.ticket)
+    person = lock.holder is not None and lock.holder.kind is HolderKind.OPERATOR
+    if reply.author.kind is ActorKind.AGENT and person and reply.state == "queued":
+        tx.save_reply(replace(reply, state="withheld"))
+        _journal(tx, reply, "withheld")
+        return None
+    if reply.channel not in house.channels:
+        tx.save_reply(replace(reply, state="no_channel"))
+        _journal(tx, reply, "no_channel")
+        return _Claimed(reply=reply, again=False)
+    taken = replace(reply, state="sending", attempts=reply.attempts + 1)
+    tx.save_reply(taken)
+    return _Claimed(reply=taken, again=reply.state == "sending")
+
+
+async def _hand_over(channel: Channel, claimed: _Claimed) -> Reply:
+    """The reply as it stands after the channel was asked."""
+    reply = claimed.reply
+    try:
+        if claimed.again and await channel.find(reply.message_id):
+            return replace(reply, state="delivered")
+        provider_id = await channel.deliver(reply)
+    except DeliveryFailed as failed:
+        lost = failed.permanent or reply.attempts >= _ATTEMPTS
+        return replace(reply, state="failed" if lost else "sending", why=str(failed))
+    return replace(reply, state="delivered", provider_id=provider_id)
+
+
+def _store_fate(fate: Reply, tx: Transaction) -> None:
+    done = fate.state == "delivered"
+    tx.save_reply(replace(fate, delivered_at=tx.now) if done else fate)
+    if fate.state in {"delivered", "failed"}:
+        _journal(tx, fate, fate.state)
+
+
+def _journal(tx: Transaction, reply: Reply, state: str) -> None:
+    moved = Delivery(message_seq=reply.seq, state=state, why=reply.why)
+    tx.append(reply.ticket, _ACTOR, moved)

@@ -1,0 +1,449 @@
+"""What people do with a ticket: take over, speak, note, give back.
+
+Enforced here and in the store, never only on a screen: each act reads the lock in the
+transaction that writes, and a refused try is journaled in one of its own (rule 14).
+"""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TypeAlias
+
+from core.decision import Operator, Role
+from core.flows.holding import seat
+from core.flows.speak import say
+from core.history import Draft, History
+from core.journal import Delivery, LockChanged, Note, Refused
+from core.lock import (
+    Acquired,
+    Acquisition,
+    AlreadyYours,
+    HandedOver,
+    HeldBy,
+    Hold,
+    Holder,
+    HolderKind,
+    Lock,
+    PassedOn,
+    Released,
+    TakeoverWanted,
+    acquire_for_operator,
+    force,
+    release,
+    transfer,
+)
+from core.ports import Store, Transaction
+from core.stretch import ended
+from core.ticket import Origin, TicketId, operator
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotHolder:
+    """The operator does not hold the ticket; nothing was done.
+
+    Attributes:
+        holder: Who does, or None.
+        since: Since when.
+    """
+
+    holder: Holder | None
+    since: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotPossible:
+    """A rule said no; nothing was done. `why` is one line for the operator."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """It is stored.
+
+    Attributes:
+        seq: The journal entry.
+        message_id: For a reply: its stable id in the outbox.
+    """
+
+    seq: int
+    message_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GiveBack:
+    """Where a ticket goes when its holder lets go.
+
+    Attributes:
+        to: `agent`, `queue`, `resolved` or a colleague's name.
+        note: For the agent, or "".
+        carry_on: Whether the agent is to go on without a new message.
+        forced: A supervisor gives it for another's hold.
+        why: The reason for a forced one.
+    """
+
+    to: str
+    note: str = ""
+    carry_on: bool = False
+    forced: bool = False
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenBack:
+    """The ticket was given back.
+
+    Attributes:
+        seq: The journal entry that ends the stretch.
+        workers_alive: Whether a worker is there to go on; else people are told so.
+    """
+
+    seq: int
+    workers_alive: bool
+
+
+Refusal: TypeAlias = NotHolder | NotPossible
+
+
+async def take_over(
+    store: Store,
+    ticket: TicketId,
+    by: Operator,
+    *,
+    forced: bool = False,
+    why: str = "",
+) -> Acquisition | NotPossible:
+    """An operator asks for a ticket (protocol "Take over").
+
+    Returns:
+        Acquired: It is theirs.
+        TakeoverWanted: A run hands it over at its next boundary; see `holds`.
+        HeldBy, PassedOn: A colleague has it or asked first.
+        NotPossible: Force is for supervisors.
+
+    Raises:
+        UnknownTicket: There is none.
+        StoreUnreachable: Nothing was changed.
+    """
+    if forced and by.role is not Role.SUPERVISOR:
+        await _refused(store, ticket, by, "take with force", "only a supervisor may")
+        return NotPossible(why="only a supervisor may take a ticket by force")
+
+    def take(tx: Transaction) -> Acquisition:
+        history = tx.history(ticket)
+        outcome = (
+            force(history.lock, by.name, tx.now)
+            if forced
+            else acquire_for_operator(history.lock, by.name, tx.now)
+        )
+        _store_acquisition(tx, history, outcome, by, why if forced else None)
+        return outcome
+
+    return await store.write(take)
+
+
+def _store_acquisition(
+    tx: Transaction,
+    history: History,
+    outcome: Acquisition,
+    by: Operator,
+    forced_why: str | None,
+) -> None:
+    me = operator(by.name)
+    match outcome:
+        case Acquired():
+            forced_by = me if forced_why is not None else None
+            seat(tx, history, outcome, forced_by=forced_by, why=forced_why)
+        case PassedOn():
+            seat(tx, history, outcome)
+        case TakeoverWanted(lock=lock) if lock.wanted_by != history.lock.wanted_by:
+            tx.save_lock(lock)
+            wanted = LockChanged(
+                change="wanted",
+                holder={"kind": "operator", "name": by.name},
+                token=lock.token,
+            )
+            tx.append(lock.ticket, me, wanted)
+        case HeldBy(holder=holder):
+            refused = Refused(what="take over", rule=f"held by {holder.name}")
+            tx.append(history.ticket.id, me, refused)
+        case TakeoverWanted() | AlreadyYours():
+            pass
+
+
+async def settle_wanted(store: Store, ticket: TicketId) -> Lock:
+    """The lock now; a dead run's is passed on to the operator who wants it."""
+
+    def look(tx: Transaction) -> Lock:
+        lock = tx.lock_of(ticket)
+        if lock.wanted_by is None or not lock.expired(tx.now):
+            return lock
+        outcome = acquire_for_operator(lock, lock.wanted_by, tx.now)
+        if isinstance(outcome, Acquired):
+            seat(tx, tx.history(ticket), outcome)
+            return outcome.lock
+        return lock
+
+    return await store.write(look)
+
+
+async def stop_wanting(store: Store, ticket: TicketId, by: Operator) -> None:
+    """The operator no longer asks for the ticket that a run holds."""
+
+    def withdraw(tx: Transaction) -> None:
+        lock = tx.lock_of(ticket)
+        if lock.wanted_by == by.name and lock.holder is not None:
+            tx.save_lock(replace(lock, wanted_by=None, wanted_since=None))
+
+    await store.write(withdraw)
+
+
+async def reply(
+    store: Store, ticket: TicketId, by: Operator, text: str, *, seen: int | None = None
+) -> Done | Refusal:
+    """The holder answers the buyer.
+
+    Args:
+        store: The store.
+        ticket: The ticket.
+        by: The operator, who must hold it.
+        text: What the buyer is told.
+        seen: The last seq that the author had looked at; the newest where None.
+
+    Raises:
+        UnknownTicket: There is none.
+        StoreUnreachable: Nothing was stored.
+    """
+    if not text.strip():
+        return NotPossible(why="an empty reply is not sent")
+
+    def send(tx: Transaction) -> Done | NotHolder:
+        history = tx.history(ticket)
+        hold = _hold(history.lock, by)
+        if isinstance(hold, NotHolder):
+            return hold
+        covers = min(seen or history.standing.last_seq, history.standing.last_seq)
+        entry = say(tx, hold, history, operator(by.name), text, covers)
+        return Done(seq=entry.seq, message_id=f"{ticket}.{entry.seq}@handoff")
+
+    outcome = await store.write(send)
+    if isinstance(outcome, NotHolder):
+        await _refused(store, ticket, by, "reply", _not_holder(outcome))
+    return outcome
+
+
+async def note(
+    store: Store, ticket: TicketId, by: Operator, text: str, *, for_agent: bool = False
+) -> Done | NotPossible:
+    """Anybody leaves an internal note; it never reaches the buyer.
+
+    Raises:
+        UnknownTicket: There is none.
+        StoreUnreachable: Nothing was stored.
+    """
+    if not text.strip():
+        return NotPossible(why="an empty note is not kept")
+    body = Note(text=text, for_agent=for_agent)
+    entry = await store.write(lambda tx: tx.append(ticket, operator(by.name), body))
+    return Done(seq=entry.seq)
+
+
+async def give_back(
+    store: Store, ticket: TicketId, by: Operator, how: GiveBack
+) -> GivenBack | Refusal:
+    """The holder lets go (protocol "Release").
+
+    The end of the stretch is journaled from the lock's own change, in the same
+    transaction as the change and the note.
+
+    Raises:
+        UnknownTicket: There is none.
+        StoreUnreachable: Nothing was changed.
+    """
+    if how.forced and by.role is not Role.SUPERVISOR:
+        return NotPossible(why="only a supervisor may give back another's ticket")
+
+    def release_it(tx: Transaction) -> GivenBack | Refusal:
+        return _give_back(tx, ticket, by, how)
+
+    outcome = await store.write(release_it)
+    if isinstance(outcome, NotHolder):
+        await _refused(store, ticket, by, "give back", _not_holder(outcome))
+    return outcome
+
+
+def _give_back(
+    tx: Transaction, ticket: TicketId, by: Operator, how: GiveBack
+) -> GivenBack | Refusal:
+    history = tx.history(ticket)
+    hold = history.lock.hold if how.forced else _hold(history.lock, by)
+    if isinstance(hold, NotHolder):
+        return hold
+    holder = history.lock.holder
+    if holder is None or holder.kind is not HolderKind.OPERATOR:
+        return NotHolder(holder=holder, since=history.lock.since)
+    wrong = _impossible(tx, history, holder, how)
+    if wrong is not None:
+        return NotPossible(why=wrong)
+    if how.note.strip():
+        for_agent = Note(text=how.note, for_agent=True)
+        tx.append_as(hold, operator(by.name), for_agent)
+    return _let_go(tx, history, hold, by, how)
+
+
+def _impossible(
+    tx: Transaction, history: History, holder: Holder, how: GiveBack
+) -> str | None:
+    mine = [d for d in history.drafts if d.operator == holder.name]
+    if any(d.text.strip() for d in mine) and not how.forced:
+        return "there is an unsent draft: send or discard it first"
+    if history.standing.withheld and how.to == "agent" and not how.forced:
+        return "the agent's withheld replies must be sent or discarded first"
+    if history.ticket.origin is Origin.IMPORTED and how.to == "agent":
+        return "an imported ticket is finished; the agent does not work it"
+    if how.to in {"agent", "queue", "resolved"}:
+        return None
+    colleague = {o.name: o for o in tx.operators()}.get(how.to)
+    if colleague is None or colleague.disabled:
+        return f"there is no active operator named {how.to}"
+    return "it is yours already" if how.to == holder.name else None
+
+
+def _let_go(
+    tx: Transaction, history: History, hold: Hold, by: Operator, how: GiveBack
+) -> GivenBack:
+    me = operator(by.name)
+    alive = any(w.alive for w in tx.workers())
+    if how.to not in {"agent", "queue", "resolved"}:
+        moved = transfer(history.lock, hold, how.to, tx.now)
+        if isinstance(moved, HandedOver):
+            seat(tx, history, moved, forced_by=me)
+        return GivenBack(
+            seq=tx.standing(history.ticket.id).last_seq, workers_alive=alive
+        )
+    outcome = release(history.lock, hold, tx.now)
+    entry = tx.append_as(
+        hold,
+        me,
+        ended(
+            history.lock,
+            "released",
+            tx.now,
+            to=how.to,
+            carry_on=how.carry_on,
+            why=how.why or None,
+        ),
+    )
+    if isinstance(outcome, Released):
+        tx.save_lock(outcome.lock)
+    return GivenBack(seq=entry.seq, workers_alive=alive)
+
+
+async def send_withheld(
+    store: Store, ticket: TicketId, by: Operator, message_seq: int, text: str | None
+) -> Done | Refusal:
+    """The holder sends a withheld reply of the agent, as it is or edited.
+
+    It goes out as the operator's own reply; the agent's is discarded and says so.
+
+    Args:
+        store: The store.
+        ticket: The ticket.
+        by: The operator, who must hold it.
+        message_seq: The agent's reply.
+        text: The edited text, or None to send it as it is.
+    """
+
+    def send(tx: Transaction) -> Done | Refusal:
+        history = tx.history(ticket)
+        hold = _hold(history.lock, by)
+        if isinstance(hold, NotHolder):
+            return hold
+        held = _discard(tx, history, by, message_seq, f"sent by {by.name} instead")
+        if held is None:
+            return NotPossible(why=f"there is no withheld reply #{message_seq}")
+        covers = history.standing.last_seq
+        entry = say(tx, hold, history, operator(by.name), text or held, covers)
+        return Done(seq=entry.seq, message_id=f"{ticket}.{entry.seq}@handoff")
+
+    return await store.write(send)
+
+
+async def discard_withheld(
+    store: Store, ticket: TicketId, by: Operator, message_seq: int
+) -> Done | Refusal:
+    """The holder discards a withheld reply of the agent."""
+
+    def discard(tx: Transaction) -> Done | Refusal:
+        history = tx.history(ticket)
+        hold = _hold(history.lock, by)
+        if isinstance(hold, NotHolder):
+            return hold
+        held = _discard(tx, history, by, message_seq, f"discarded by {by.name}")
+        if held is None:
+            return NotPossible(why=f"there is no withheld reply #{message_seq}")
+        return Done(seq=tx.standing(ticket).last_seq)
+
+    return await store.write(discard)
+
+
+def _discard(
+    tx: Transaction, history: History, by: Operator, seq: int, why: str
+) -> str | None:
+    """Marks a withheld reply as discarded; returns its text, or None."""
+    for held in history.outbox:
+        if held.seq == seq and held.state == "withheld":
+            tx.save_reply(replace(held, state="discarded", why=why))
+            gone = Delivery(message_seq=seq, state="discarded", why=why)
+            tx.append(history.ticket.id, operator(by.name), gone)
+            return held.text
+    return None
+
+
+async def save_draft(
+    store: Store, ticket: TicketId, by: Operator, mode: str, text: str
+) -> None:
+    """Keeps unsent text per operator, ticket and mode; an empty one is discarded.
+
+    Args:
+        store: The store.
+        ticket: The ticket.
+        by: Whose it is.
+        mode: `reply` or `note`; a draft keeps its own.
+        text: The text.
+    """
+
+    def keep(tx: Transaction) -> None:
+        seen = tx.standing(ticket).last_seq
+        tx.save_draft(
+            Draft(
+                ticket=ticket,
+                operator=by.name,
+                mode=mode,
+                text=text,
+                written_at_seq=seen,
+                updated_at=tx.now,
+            )
+        )
+
+    await store.write(keep)
+
+
+def _hold(lock: Lock, by: Operator) -> Hold | NotHolder:
+    mine = Holder(kind=HolderKind.OPERATOR, name=by.name)
+    if by.disabled or lock.holder != mine:
+        return NotHolder(holder=lock.holder, since=lock.since)
+    return lock.hold
+
+
+def _not_holder(outcome: NotHolder) -> str:
+    if outcome.holder is None:
+        return "nobody holds the ticket; take it over first"
+    return f"{outcome.holder.name} holds the ticket"
+
+
+async def _refused(
+    store: Store, ticket: TicketId, by: Operator, what: str, rule: str
+) -> None:
+    """Journals a refused try in a transaction of its own."""
+    refused = Refused(what=what, rule=rule)
+    await store.write(lambda tx: tx.append(ticket, operator(by.name), refused))

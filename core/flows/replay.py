@@ -1,0 +1,168 @@
+"""A run replayed offline: every request rebuilt and compared byte for byte (rule 9)."""
+
+import difflib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from core.context import BUILDER, Voice, build_request, canonical_message
+from core.history import History
+from core.journal import Body, Message, Thinking, ToolCalled
+from core.limits import Limits
+from core.plan import Calls, Reply, Silence, Unusable, plan
+from core.ports import Store, Transaction
+from core.ticket import RunId
+from core.turn import Run, RunRecord, Turn
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Same:
+    """Every request is rebuilt and every step follows.
+
+    Attributes:
+        turns: How many were compared.
+    """
+
+    turns: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Differs:
+    """Something is not what the records come to.
+
+    Attributes:
+        turn: The first such turn, from 1.
+        what: `request` or `steps`.
+        diff: Lines of a unified diff, recorded against rebuilt.
+    """
+
+    turn: int
+    what: str
+    diff: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuiltByOther:
+    """The run's requests were built by another version; it can't be compared."""
+
+    version: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownRun:
+    """There is no such run."""
+
+
+Replayed: TypeAlias = Same | Differs | BuiltByOther | UnknownRun
+
+
+async def replay(store: Store, run: RunId) -> Replayed:
+    """Rebuilds every request of a run from the records and compares; no effect runs.
+
+    Raises:
+        StoreUnreachable: The records can't be read.
+    """
+    found = await store.read(lambda tx: _read(tx, run))
+    return UnknownRun() if found is None else compare(*found)
+
+
+def _read(tx: Transaction, run: RunId) -> tuple[RunRecord, History] | None:
+    record = tx.run_record(run)
+    return None if record is None else (record, tx.history(record.run.ticket))
+
+
+def compare(record: RunRecord, history: History) -> Replayed:
+    """The replay itself, pure: the same for one run and for a whole store."""
+    run = record.run
+    if run.builder != BUILDER:
+        return BuiltByOther(version=run.builder)
+    for turn in run.turns:
+        differs = _request(record, history, turn) or _steps(run, history, turn)
+        if differs is not None:
+            return differs
+    return Same(turns=len(run.turns))
+
+
+def _request(record: RunRecord, history: History, turn: Turn) -> Differs | None:
+    run = record.run
+    rebuilt = build_request(
+        history.as_of(turn.built_at),
+        run.prompt,
+        run.tools,
+        replace(Limits(), max_output_tokens=run.max_tokens),
+        model=run.model,
+        voice=Voice(run.staff_voice),
+    )
+    made = [rebuilt.system.encode()]
+    made += [canonical_message(m) for m in rebuilt.messages]
+    sent = [run.system.encode(), *record.messages[: turn.upto]]
+    return None if made == sent else _difference(turn.number, "request", sent, made)
+
+
+def _steps(run: Run, history: History, turn: Turn) -> Differs | None:
+    """Whether the journal holds what the turn's response comes to."""
+    if turn.response is None or not turn.applied:
+        return None
+    planned = plan(turn.response, history.as_of(turn.built_at))
+    if isinstance(planned, Unusable):
+        return None
+    until = _next_turn(run, turn)
+    mine = [
+        e.body
+        for e in history.journal
+        if turn.built_at < e.seq <= until and e.actor.name == run.id
+    ]
+    made = [_step(b) for b in _bodies(planned)]
+    stored = [_step(b) for b in mine if _is_step(b)][: len(made)]
+    return None if made == stored else _difference(turn.number, "steps", stored, made)
+
+
+def _next_turn(run: Run, turn: Turn) -> int:
+    later = [t.built_at for t in run.turns if t.number > turn.number]
+    return later[0] if later else 2**62
+
+
+def _bodies(planned: Reply | Calls | Silence) -> Sequence[Body]:
+    match planned:
+        case Reply(text=text, entries=entries):
+            said = Message(direction="out", text=text, channel="")
+            return (*entries, said)
+        case Calls(entries=entries) | Silence(entries=entries):
+            return entries
+
+
+def _is_step(body: Body) -> bool:
+    return isinstance(body, Message | ToolCalled | Thinking)
+
+
+def _step(body: Body) -> bytes:
+    match body:
+        case Message(text=text):
+            return canonical_message({"reply": text})
+        case ToolCalled(id=call, name=name, input=given):
+            return canonical_message({"call": call, "name": name, "input": given})
+        case Thinking(block=block):
+            return canonical_message({"block": block})
+        case _:
+            return b""
+
+
+def _difference(
+    turn: int, what: str, stored: Iterable[bytes], made: Iterable[bytes]
+) -> Differs:
+    diff = difflib.unified_diff(
+        _lines(stored), _lines(made), "recorded", "rebuilt", lineterm="", n=1
+    )
+    return Differs(turn=turn, what=what, diff=tuple(diff))
+
+
+def _lines(parts: Iterable[bytes]) -> list[str]:
+    lines: list[str] = []
+    for part in parts:
+        try:
+            text = json.dumps(json.loads(part), ensure_ascii=False, indent=1)
+        except ValueError:
+            text = part.decode(errors="replace")
+        lines += text.splitlines()
+    return lines

@@ -1,0 +1,244 @@
+"""A worker: runs agents on due tickets, delivers, and keeps time for the store.
+
+It follows the store's change feed and looks for due tickets whenever something has
+changed, and at least once a second, since a lease that runs out changes nothing.
+Nobody calls the agent; several workers on one store share the work by the lock alone.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from core.errors import HandoffError, StoreUnreachable
+from core.flows.deliver import deliver_due, requeue_for_channels
+from core.flows.house import House
+from core.flows.run import work
+from core.flows.supervise import expire
+from core.ports import Worker
+from core.ticket import TicketId
+from core.turn import Stop
+
+log = logging.getLogger("handoff.worker")
+
+_LOOK_AGAIN = 1.0
+_REPORT = 5.0
+_EXPIRY = 2.0
+_STORE_PAUSE = 2.0
+
+
+class StoreFeed:
+    """The change feed, fanned out to the runs of one worker."""
+
+    def __init__(self) -> None:
+        self._watching: dict[TicketId, set[asyncio.Event]] = {}
+        self._watching_all: set[asyncio.Event] = set()
+
+    @contextmanager
+    def watch(self, ticket: TicketId) -> Iterator[asyncio.Event]:
+        """An event that is set whenever the ticket may have changed."""
+        event = asyncio.Event()
+        self._watching.setdefault(ticket, set()).add(event)
+        try:
+            yield event
+        finally:
+            self._watching[ticket].discard(event)
+            if not self._watching[ticket]:
+                del self._watching[ticket]
+
+    @contextmanager
+    def watch_all(self) -> Iterator[asyncio.Event]:
+        """An event that is set whenever any ticket may have changed."""
+        event = asyncio.Event()
+        self._watching_all.add(event)
+        try:
+            yield event
+        finally:
+            self._watching_all.discard(event)
+
+    def tell(self, tickets: frozenset[TicketId]) -> None:
+        """Wakes whoever watches these tickets; an empty set wakes everybody."""
+        for ticket in tickets or frozenset(self._watching):
+            for event in self._watching.get(ticket, ()):
+                event.set()
+        for event in self._watching_all:
+            event.set()
+
+
+@dataclass(slots=True)
+class _Desk:
+    """What a worker's tasks share."""
+
+    house: House
+    worker: Worker
+    concurrency: int
+    stopping: asyncio.Event
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+    feed: StoreFeed = field(default_factory=StoreFeed)
+    running: dict[TicketId, asyncio.Task[None]] = field(default_factory=dict)
+    on_end: Callable[[TicketId, Stop], None] | None = None
+
+
+async def serve(
+    house: House,
+    worker: Worker,
+    *,
+    concurrency: int,
+    drain: bool,
+    stopping: asyncio.Event,
+    on_end: Callable[[TicketId, Stop], None] | None = None,
+) -> None:
+    """Works until told to stop, or until nothing is left to do.
+
+    Args:
+        house: The ports and numbers.
+        worker: Who this is.
+        concurrency: Runs at a time.
+        drain: Return once nothing is runnable, no run holds a ticket (a dead one's
+            lease included) and nothing deliverable waits.
+        stopping: Set it to stop: runs give back at their next boundary.
+        on_end: Told of every run that ends.
+    """
+    desk = _Desk(
+        house=house,
+        worker=worker,
+        concurrency=concurrency,
+        stopping=stopping,
+        on_end=on_end,
+    )
+    async with asyncio.TaskGroup() as together:
+        beside = [
+            together.create_task(_follow(desk)),
+            together.create_task(_again(desk, _REPORT, _report)),
+            together.create_task(_again(desk, _EXPIRY, _expire)),
+            together.create_task(_send(desk)),
+        ]
+        try:
+            async with asyncio.TaskGroup() as runs:
+                await _dispatch(desk, runs, drain=drain)
+        finally:
+            for task in beside:
+                task.cancel()
+    await _patiently(house, lambda: house.store.write(lambda tx: tx.retire(worker.id)))
+
+
+async def _dispatch(desk: _Desk, runs: asyncio.TaskGroup, *, drain: bool) -> None:
+    """Starts runs on due tickets as they come."""
+    with desk.feed.watch_all() as changed:
+        while not desk.stopping.is_set():
+            changed.clear()
+            desk.ended.clear()
+            try:
+                left = await _start_due(desk, runs)
+                if drain and not left and not desk.running and await _idle(desk):
+                    return
+            except StoreUnreachable as lost:
+                log.warning("%s", lost)
+                await desk.house.clock.sleep(_STORE_PAUSE)
+            await _woken(changed, desk.ended, desk.stopping)
+
+
+async def _start_due(desk: _Desk, runs: asyncio.TaskGroup) -> int:
+    free = desk.concurrency - len(desk.running)
+    limit = desk.concurrency + len(desk.running)
+    due = await desk.house.store.read(lambda tx: tx.due(limit))
+    fresh = [t for t in due if t not in desk.running]
+    for ticket in fresh[: max(free, 0)]:
+        desk.running[ticket] = runs.create_task(_run(desk, ticket))
+    return len(fresh)
+
+
+async def _idle(desk: _Desk) -> bool:
+    return not await desk.house.store.read(lambda tx: tx.busy() or bool(tx.due(1)))
+
+
+async def _woken(*events: asyncio.Event) -> None:
+    """Returns when one of the events is set, or after a second."""
+    async with asyncio.TaskGroup() as together:
+        tasks = [together.create_task(_set(event)) for event in events]
+        await asyncio.wait(
+            tasks, timeout=_LOOK_AGAIN, return_when=asyncio.FIRST_COMPLETED
+        )
+        for task in tasks:
+            task.cancel()
+
+
+async def _set(event: asyncio.Event) -> None:
+    await event.wait()
+
+
+async def _run(desk: _Desk, ticket: TicketId) -> None:
+    try:
+        stop = await work(desk.house, ticket, desk.feed, desk.stopping)
+        if stop is not None and desk.on_end is not None:
+            desk.on_end(ticket, stop)
+    except* HandoffError as lost:
+        log.warning("%s: the run was cut off: %s", ticket, _first(lost))
+        await desk.house.clock.sleep(_STORE_PAUSE)
+    finally:
+        desk.running.pop(ticket, None)
+        desk.ended.set()
+
+
+def _first(group: BaseExceptionGroup[HandoffError]) -> BaseException:
+    error: BaseException = group
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+# What runs beside the runs
+
+
+async def _follow(desk: _Desk) -> None:
+    while True:
+        try:
+            async for changed in desk.house.store.follow():
+                desk.feed.tell(changed)
+        except StoreUnreachable:
+            await desk.house.clock.sleep(_STORE_PAUSE)
+
+
+async def _again(
+    desk: _Desk, pause: float, act: Callable[[_Desk], Awaitable[None]]
+) -> None:
+    while True:
+        try:
+            await act(desk)
+        except StoreUnreachable as lost:
+            log.warning("%s", lost)
+        await desk.house.clock.sleep(pause)
+
+
+async def _report(desk: _Desk) -> None:
+    await desk.house.store.write(lambda tx: tx.report_alive(desk.worker))
+
+
+async def _expire(desk: _Desk) -> None:
+    await expire(desk.house.store)
+
+
+async def _send(desk: _Desk) -> None:
+    """Delivers what waits, whenever something has changed."""
+    await _patiently(desk.house, lambda: requeue_for_channels(desk.house))
+    with desk.feed.watch_all() as changed:
+        while True:
+            changed.clear()
+            try:
+                if await deliver_due(desk.house):
+                    continue
+            except StoreUnreachable as lost:
+                log.warning("%s", lost)
+            try:
+                async with asyncio.timeout(_LOOK_AGAIN):
+                    await changed.wait()
+            except TimeoutError:
+                pass
+
+
+async def _patiently(house: House, act: Callable[[], Awaitable[object]]) -> None:
+    try:
+        await act()
+    except StoreUnreachable as lost:
+        log.warning("%s", lost)

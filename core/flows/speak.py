@@ -1,0 +1,59 @@
+"""The one way by which our side speaks to the buyer: the outbox (rules 2 and 3)."""
+
+from core.history import History, Reply
+from core.journal import Entry, Message
+from core.lock import Hold
+from core.ports import Transaction
+from core.ticket import Actor
+
+
+def say(
+    tx: Transaction, hold: Hold, history: History, actor: Actor, text: str, covers: int
+) -> Entry:
+    """Commits a reply: journal and outbox, fenced, in the caller's transaction.
+
+    Args:
+        tx: The transaction.
+        hold: The speaker's hold.
+        history: The ticket.
+        actor: Who speaks.
+        text: What the buyer is told.
+        covers: The last seq that the author had seen; the reply answers no later
+            message.
+    """
+    ticket = history.ticket
+    said = Message(direction="out", text=text, channel=ticket.channel, covers=covers)
+    entry = tx.append_as(hold, actor, said)
+    answered = _answered(history, covers)
+    body = answered.body if answered is not None else None
+    tx.enqueue(
+        hold,
+        Reply(
+            message_id=f"{ticket.id}.{entry.seq}@handoff",
+            ticket=ticket.id,
+            seq=entry.seq,
+            author=actor,
+            channel=ticket.channel,
+            to=answered.actor.name if answered is not None else ticket.claim,
+            subject=_re(ticket.subject),
+            text=text,
+            covers=covers,
+            state="queued",
+            created_at=tx.now,
+            in_reply_to=body.external_id if isinstance(body, Message) else None,
+        ),
+    )
+    return entry
+
+
+def _answered(history: History, covers: int) -> Entry | None:
+    """The newest message of the buyer that the author had seen."""
+    for entry in reversed(history.journal):
+        body = entry.body
+        if isinstance(body, Message) and body.direction == "in" and entry.seq <= covers:
+            return entry
+    return None
+
+
+def _re(subject: str) -> str:
+    return subject if subject.lower().startswith("re:") else f"Re: {subject}"

@@ -1,0 +1,169 @@
+"""Supervisors decide: a verdict is stored here and executed by the next holder."""
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TypeAlias
+
+from core.decision import (
+    AlreadyDecided,
+    Approved,
+    Decision,
+    DecisionState,
+    Expired,
+    FirstOfTwo,
+    NotAllowed,
+    Operator,
+    Overridden,
+    Rejected,
+    Settlement,
+    Stale,
+    Verdict,
+    settle,
+)
+from core.flows.act import told
+from core.journal import Refused
+from core.policy import Forbid, NeedsIdentity, judge
+from core.ports import Store, Transaction
+from core.ticket import operator, system
+from core.tool import ToolCall, ToolSpec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownDecision:
+    """There is no decision of this id."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrongArguments:
+    """An override's arguments can't be executed; `why` is one line."""
+
+    why: str
+
+
+Decided: TypeAlias = Settlement | UnknownDecision | WrongArguments
+
+
+async def decide(
+    store: Store,
+    decision: str,
+    verdict: Verdict,
+    by: Operator,
+    spec: ToolSpec | None,
+) -> Decided:
+    """Settles a decision, or says why not; whatever happened is journaled.
+
+    Args:
+        store: The store.
+        decision: Its id.
+        verdict: What the supervisor says.
+        by: The supervisor; the right is read again within the transaction.
+        spec: The decision's tool, to judge an override's arguments; an override
+            without it is refused.
+
+    Raises:
+        StoreUnreachable: Nothing was changed.
+    """
+    return await store.write(lambda tx: _decide(tx, decision, verdict, by, spec))
+
+
+def _decide(
+    tx: Transaction,
+    decision_id: str,
+    verdict: Verdict,
+    by: Operator,
+    spec: ToolSpec | None,
+) -> Decided:
+    found = tx.decision(decision_id)
+    if found is None:
+        return UnknownDecision()
+    history = tx.history(found.ticket)
+    decision = history.decision(decision_id) or found
+    if verdict.kind == "override":
+        wrong = _override_is_wrong(tx, decision, verdict, spec)
+        if wrong is not None:
+            return WrongArguments(why=wrong)
+    now = {o.name: o for o in tx.operators()}.get(by.name)
+    outcome = settle(
+        decision,
+        verdict,
+        now or replace(by, disabled=True),
+        newest_buyer_seq=history.newest_buyer_seq(),
+        now=tx.now,
+    )
+    _keep(tx, decision, outcome, by, verdict)
+    return outcome
+
+
+def _override_is_wrong(
+    tx: Transaction, decision: Decision, verdict: Verdict, spec: ToolSpec | None
+) -> str | None:
+    """Policy is asked again on the new arguments."""
+    if spec is None:
+        return f"the tool {decision.tool} can't be reached to check the arguments"
+    call = ToolCall(id=decision.call, name=decision.tool, input=verdict.input)
+    match judge(call, spec, tx.history(decision.ticket)):
+        case Forbid(why=why) | NeedsIdentity(why=why):
+            return why
+        case _:
+            return None
+
+
+def _keep(
+    tx: Transaction,
+    decision: Decision,
+    outcome: Settlement,
+    by: Operator,
+    verdict: Verdict,
+) -> None:
+    me = operator(by.name)
+    match outcome:
+        case Approved(decision=new) | Overridden(decision=new) | Rejected(decision=new):
+            tx.save_decision(new)
+            tx.append(new.ticket, me, told(new))
+        case FirstOfTwo(decision=new):
+            tx.save_decision(new)
+            tx.append(new.ticket, me, told(new, why=f"first of two: {by.name}"))
+        case Expired(decision=new):
+            tx.save_decision(new)
+            tx.append(new.ticket, system("expiry"), told(new))
+        case AlreadyDecided() | Stale() | NotAllowed():
+            refused = Refused(
+                what=f"{verdict.kind} {decision.id}", rule=why_not(outcome)
+            )
+            tx.append(decision.ticket, me, refused)
+
+
+def why_not(outcome: AlreadyDecided | Stale | NotAllowed) -> str:
+    """One line for somebody whose verdict changed nothing."""
+    match outcome:
+        case AlreadyDecided(decision=decision):
+            by = f" by {decision.decided_by}" if decision.decided_by else ""
+            return f"{decision.id} is already {decision.state.value}{by}"
+        case Stale(newer=newer):
+            return f"the buyer wrote #{newer} since the proposal; look at it first"
+        case NotAllowed(why=why):
+            return why
+
+
+async def expire(store: Store) -> int:
+    """Closes the decisions that nobody made in time; returns how many."""
+    due = await store.read(
+        lambda tx: [
+            d.id
+            for d in tx.decisions(open_only=True)
+            if d.state is DecisionState.PENDING and d.expires_at <= tx.now
+        ]
+    )
+    return sum([await store.write(partial(_close, decision)) for decision in due])
+
+
+def _close(decision_id: str, tx: Transaction) -> int:
+    decision = tx.decision(decision_id)
+    if decision is None or decision.state is not DecisionState.PENDING:
+        return 0
+    if decision.expires_at > tx.now:
+        return 0
+    closed = replace(decision, state=DecisionState.EXPIRED)
+    tx.save_decision(closed)
+    tx.append(closed.ticket, system("expiry"), told(closed))
+    return 1
