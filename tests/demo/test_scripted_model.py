@@ -325,6 +325,13 @@ def test_it_answers_whatever_a_request_holds() -> None:
         assert content[0]["text"]
 
 
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("piece", ["a", "1", "A-", "new address 1 ", "x@", " ", "[#1"])
+def test_a_long_mail_is_read_in_time_that_grows_with_its_length(piece: str) -> None:
+    mail = piece * (200_000 // len(piece))
+    answer({"messages": [{"role": "user", "content": mail}]})
+
+
 async def test_a_cancelled_answer_ends_at_once(talk: Conversation) -> None:
     talk.buyer_writes("hi")
     slow = asyncio.ensure_future(ScriptedModel(delay=600).respond(talk.request()))
