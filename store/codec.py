@@ -1,0 +1,262 @@
+"""How values become JSON in a row, and come back equal.
+
+The standing is stored beside its ticket, so that nobody has to fold a journal to show
+a queue. Only what differs from an empty standing is written. A test holds what is
+read back against the fold of the stored journal.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import TypeVar
+
+from core.decision import Decision, DecisionState
+from core.identity import Identity
+from core.standing import Standing
+from core.ticket import Actor, ActorKind, Json, JsonObject, RunId, TicketId
+from core.tool import ToolResult
+from core.turn import ModelResponse, Usage
+
+T = TypeVar("T")
+
+_PLAIN = (
+    "last_seq",
+    "last_buyer_seq",
+    "answered_seq",
+    "wake_seq",
+    "attended_seq",
+    "with_people",
+    "resolved",
+    "held_by",
+    "wanted_by",
+    "run",
+    "run_turn",
+    "task_state",
+    "compacted_upto",
+    "last_out",
+    "messages",
+)
+_TIMES = ("last_at", "last_buyer_at", "held_since", "run_since")
+_WORDS = ("ready", "doubts", "triage")
+_SEQS = ("withheld", "undelivered")
+_EMPTY = Standing()
+
+
+def standing_to_json(standing: Standing) -> JsonObject:
+    """The standing's fields that are not empty."""
+    stored: dict[str, Json] = {}
+    for name in (*_PLAIN, *_WORDS, *_SEQS):
+        value = getattr(standing, name)
+        if value != getattr(_EMPTY, name):
+            stored[name] = value
+    for name in _TIMES:
+        if (at := getattr(standing, name)) is not None:
+            stored[name] = at.isoformat()
+    if standing.unanswered:
+        stored["unanswered"] = [
+            [seq, at.isoformat()] for seq, at in standing.unanswered
+        ]
+    if standing.pending:
+        stored["pending"] = standing.pending
+    if standing.identity is not None:
+        stored["identity"] = identity_to_json(standing.identity)
+    return stored
+
+
+def standing_from_json(stored: Json) -> Standing:
+    """The standing that was stored."""
+    values: dict[str, object] = dict(object_of(stored))
+    for name in _TIMES:
+        if name in values:
+            values[name] = datetime.fromisoformat(text_of(values[name]))
+    for name in (*_WORDS, *_SEQS):
+        if name in values:
+            values[name] = tuple(list_of(values[name]))
+    if "unanswered" in values:
+        pairs = [list_of(pair) for pair in list_of(values["unanswered"])]
+        values["unanswered"] = tuple(
+            (seq, datetime.fromisoformat(text_of(at))) for seq, at in pairs
+        )
+    if "pending" in values:
+        waiting = object_of(values["pending"])
+        values["pending"] = {k: tuple(list_of(v)) for k, v in waiting.items()}
+    if "identity" in values:
+        values["identity"] = identity_from_json(object_of(values["identity"]))
+    return Standing(**values)  # type: ignore[arg-type] # as standing_to_json wrote it
+
+
+def identity_to_json(identity: Identity) -> JsonObject:
+    """An identity's fields."""
+    return {
+        "customer": identity.customer,
+        "name": identity.name,
+        "method": identity.method,
+        "evidence": identity.evidence,
+        "by": [identity.by.kind.value, identity.by.name],
+        "at": identity.at.isoformat(),
+        "seq": identity.seq,
+    }
+
+
+def identity_from_json(stored: JsonObject) -> Identity:
+    """The identity that was stored."""
+    kind, name = list_of(stored["by"])
+    return Identity(
+        customer=text_of(stored["customer"]),
+        name=text_or_none(stored["name"]),
+        method=text_of(stored["method"]),
+        evidence=text_of(stored["evidence"]),
+        by=Actor(kind=ActorKind(text_of(kind)), name=text_of(name)),
+        at=datetime.fromisoformat(text_of(stored["at"])),
+        seq=number_of(stored["seq"]),
+    )
+
+
+def decision_to_json(decision: Decision) -> JsonObject:
+    """A decision's fields, without those that have a column."""
+    return {
+        "run": decision.run,
+        "call": decision.call,
+        "tool": decision.tool,
+        "input": decision.input,
+        "hash": decision.hash,
+        "rule": decision.rule,
+        "amount": None if decision.amount is None else str(decision.amount),
+        "currency": decision.currency,
+        "object": decision.object,
+        "identity": decision.identity,
+        "evidence": decision.evidence,
+        "based_on": decision.based_on,
+        "four_eyes": decision.four_eyes,
+        "expires_at": decision.expires_at.isoformat(),
+        "first": decision.first,
+        "decided_by": decision.decided_by,
+        "decided_at": None
+        if decision.decided_at is None
+        else decision.decided_at.isoformat(),
+        "why": decision.why,
+        "final_input": decision.final_input,
+        "final_hash": decision.final_hash,
+    }
+
+
+def decision_from_json(
+    decision: str, ticket: str, state: str, proposed_at: datetime, document: Json
+) -> Decision:
+    """The decision of a row."""
+    d = object_of(document)
+    amount, decided_at = text_or_none(d["amount"]), text_or_none(d["decided_at"])
+    return Decision(
+        id=decision,
+        ticket=TicketId(ticket),
+        run=RunId(text_of(d["run"])),
+        call=text_of(d["call"]),
+        tool=text_of(d["tool"]),
+        input=d["input"],
+        hash=text_of(d["hash"]),
+        rule=text_of(d["rule"]),
+        amount=None if amount is None else Decimal(amount),
+        currency=text_or_none(d["currency"]),
+        object=text_or_none(d["object"]),
+        identity=text_or_none(d["identity"]),
+        evidence=tuple(number_of(seq) for seq in list_of(d["evidence"])),
+        based_on=number_of(d["based_on"]),
+        four_eyes=d["four_eyes"] is True,
+        proposed_at=proposed_at,
+        expires_at=datetime.fromisoformat(text_of(d["expires_at"])),
+        state=DecisionState(state),
+        first=text_or_none(d["first"]),
+        decided_by=text_or_none(d["decided_by"]),
+        decided_at=None if decided_at is None else datetime.fromisoformat(decided_at),
+        why=text_or_none(d["why"]),
+        final_input=d["final_input"],
+        final_hash=text_or_none(d["final_hash"]),
+    )
+
+
+def response_to_json(response: ModelResponse) -> JsonObject:
+    """A model's response; its content unchanged."""
+    usage = response.usage
+    return {
+        "id": response.id,
+        "model": response.model,
+        "content": response.content,
+        "stop_reason": response.stop_reason,
+        "usage": [
+            usage.in_tokens,
+            usage.out_tokens,
+            usage.cache_read_tokens,
+            usage.cache_write_tokens,
+        ],
+        "request_id": response.request_id,
+    }
+
+
+def response_from_json(stored: JsonObject) -> ModelResponse:
+    """The response that was stored."""
+    counted = [number_of(n) for n in list_of(stored["usage"])]
+    return ModelResponse(
+        id=text_of(stored["id"]),
+        model=text_of(stored["model"]),
+        content=tuple(object_of(block) for block in list_of(stored["content"])),
+        stop_reason=text_or_none(stored["stop_reason"]),
+        usage=Usage(
+            in_tokens=counted[0],
+            out_tokens=counted[1],
+            cache_read_tokens=counted[2],
+            cache_write_tokens=counted[3],
+        ),
+        request_id=text_or_none(stored["request_id"]),
+    )
+
+
+def result_to_json(result: ToolResult | None) -> Json:
+    """A tool's result, or null."""
+    if result is None:
+        return None
+    return [result.content, result.is_error, result.structured]
+
+
+def result_from_json(stored: Json) -> ToolResult | None:
+    """The result that was stored, or None."""
+    if stored is None:
+        return None
+    content, is_error, structured = list_of(stored)
+    return ToolResult(content=content, is_error=is_error is True, structured=structured)
+
+
+def actor(kind: str, name: str) -> Actor:
+    """The actor of a row."""
+    return Actor(kind=ActorKind(kind), name=name)
+
+
+def object_of(value: object) -> JsonObject:
+    """The value, which must be an object."""
+    return _of(value, Mapping)
+
+
+def list_of(value: object) -> Sequence[Json]:
+    """The value, which must be an array."""
+    return _of(value, list)
+
+
+def text_of(value: object) -> str:
+    """The value, which must be text."""
+    return _of(value, str)
+
+
+def text_or_none(value: object) -> str | None:
+    """The value, which must be text or null."""
+    return None if value is None else _of(value, str)
+
+
+def number_of(value: object) -> int:
+    """The value, which must be a whole number."""
+    return _of(value, int)
+
+
+def _of(value: object, kind: type[T]) -> T:
+    if not isinstance(value, kind):
+        message = f"stored JSON holds {type(value).__name__}, not {kind.__name__}"
+        raise TypeError(message)
+    return value

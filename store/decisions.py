@@ -1,0 +1,68 @@
+"""The decisions' rows: what a list filters by as columns, the rest as one document."""
+
+import sqlalchemy as sa
+
+from core.decision import READY, Decision, DecisionState
+from core.ticket import TicketId
+from store.codec import decision_from_json, decision_to_json
+from store.schema import decisions
+
+_OPEN = [state.value for state in (DecisionState.PENDING, *sorted(READY))]
+
+
+def insert(connection: sa.Connection, decision: Decision) -> None:
+    """Stores a new decision."""
+    connection.execute(sa.insert(decisions), [_values(decision)])
+
+
+def save(connection: sa.Connection, decision: Decision) -> None:
+    """Stores what became of a decision."""
+    changed = sa.update(decisions).where(decisions.c.id == decision.id)
+    connection.execute(changed.values(_values(decision)))
+
+
+def ticket_of(connection: sa.Connection, decision: str) -> TicketId | None:
+    """Whose decision it is, or None."""
+    query = sa.select(decisions.c.ticket_id).where(decisions.c.id == decision)
+    found = connection.scalar(query)
+    return None if found is None else TicketId(found)
+
+
+def read(connection: sa.Connection, decision: str) -> Decision | None:
+    """A decision by its id."""
+    found = _read(connection, sa.select(decisions).where(decisions.c.id == decision))
+    return found[0] if found else None
+
+
+def of_ticket(connection: sa.Connection, ticket: TicketId) -> tuple[Decision, ...]:
+    """The ticket's decisions, oldest first."""
+    query = sa.select(decisions).where(decisions.c.ticket_id == ticket)
+    return _read(connection, query)
+
+
+def all_of_them(connection: sa.Connection, *, open_only: bool) -> tuple[Decision, ...]:
+    """Decisions of all tickets, oldest first."""
+    query = sa.select(decisions)
+    if open_only:
+        query = query.where(decisions.c.state.in_(_OPEN))
+    return _read(connection, query)
+
+
+def _read(
+    connection: sa.Connection, query: sa.Select[*tuple[object, ...]]
+) -> tuple[Decision, ...]:
+    ordered = query.order_by(decisions.c.proposed_at, decisions.c.id)
+    return tuple(
+        decision_from_json(r.id, r.ticket_id, r.state, r.proposed_at, r.document)
+        for r in connection.execute(ordered)
+    )
+
+
+def _values(decision: Decision) -> dict[str, object]:
+    return {
+        "id": decision.id,
+        "ticket_id": decision.ticket,
+        "state": decision.state.value,
+        "proposed_at": decision.proposed_at,
+        "document": decision_to_json(decision),
+    }

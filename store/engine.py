@@ -1,0 +1,90 @@
+"""The way to a database: what both have in common, and which one a URL names.
+
+Only this file, and the two beside it that it chooses from, know that there are two
+dialects: how each begins, locks, tells the time, numbers a change and wakes whoever
+waits. `engine_sqlite` gathers waiting writes into one commit on one thread;
+`engine_postgres` gives each a connection of a small pool. The rest of the store is
+the same code for both.
+"""
+
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import Future
+from datetime import datetime
+from typing import Protocol, TypeVar
+
+import sqlalchemy as sa
+
+from core.errors import BadConfiguration
+from core.ticket import TicketId
+from store.engine_postgres import PostgresEngine
+from store.engine_sqlite import SqliteEngine
+
+T = TypeVar("T")
+
+
+class Engine(Protocol):
+    """A database, reached by its own threads.
+
+    Attributes:
+        place: Where it is, for messages; never with a password.
+    """
+
+    place: str
+
+    def write(self, work: Callable[[sa.Connection], T]) -> "Future[T]":
+        """Runs a function in a transaction; done when it is committed."""
+
+    def read(self, work: Callable[[sa.Connection], T]) -> "Future[T]":
+        """Runs a function on one read-only snapshot."""
+
+    def migrate(self, bring_up: Callable[[sa.Connection], None]) -> None:
+        """Runs a change of the schema, alone, without foreign keys where they bite."""
+
+    def backup(self, revision: str) -> None:
+        """Copies the store before a migration, where that is ours to do."""
+
+    def clock(self, connection: sa.Connection) -> datetime:
+        """The database's time now."""
+
+    def stamp(self, connection: sa.Connection) -> int:
+        """The number under which the feed finds this transaction's changes."""
+
+    def wake(self, connection: sa.Connection) -> None:
+        """Tells followers, at commit, that somebody waits for this one."""
+
+    def alone(self, connection: sa.Connection, name: str) -> None:
+        """Keeps other transactions that ask for the same name out until the end."""
+
+    def login(self, connection: sa.Connection) -> str | None:
+        """Who the database says is connected, where it knows."""
+
+    def follow(self) -> AsyncIterator[frozenset[TicketId]]:
+        """The change feed, as `core.ports.Store.follow` gives it."""
+
+    def close(self) -> None:
+        """Lets what runs end, then ends threads and connections."""
+
+
+def open_engine(url: str) -> Engine:
+    """The engine for a store's URL.
+
+    Raises:
+        BadConfiguration: It names no database that a store can be kept in.
+    """
+    try:
+        parsed = sa.make_url(url)
+    except (sa.exc.ArgumentError, ValueError):
+        message = "the store's URL can't be read: expected sqlite:///FILE or"
+        raise BadConfiguration(f"{message} postgresql://USER@HOST/DATABASE") from None
+    match parsed.get_backend_name():
+        case "sqlite" if parsed.database and parsed.database != ":memory:":
+            return SqliteEngine(parsed.database)
+        case "sqlite":
+            raise BadConfiguration("a store is kept in a file: sqlite:///FILE")
+        case "postgresql" | "postgres":
+            return PostgresEngine(parsed)
+        case other:
+            message = (
+                f"no store can be kept in {other!r}: expected sqlite or postgresql"
+            )
+            raise BadConfiguration(message)

@@ -1,0 +1,207 @@
+"""PostgreSQL: a small pool of connections, each transaction on a thread of its own.
+
+Writes run READ COMMITTED and queue at the ticket's lock row; a transaction that the
+server picks to give way runs again, which is safe because it is a plain function
+without outside effects. Two that open the same arrival at once meet at its unique
+key: the second runs again and finds it stored. Reads run on one REPEATABLE READ READ
+ONLY snapshot. Nothing rests on the session, so a connection pooler may stand between.
+
+The feed looks every 50 ms at what changed above the last horizon (see `changes`).
+NOTIFY makes commits queue, so only those send it for which somebody waits, and it is
+only a hint to look now.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from datetime import UTC, datetime
+from typing import TypeVar
+
+import psycopg
+import sqlalchemy as sa
+
+from core.errors import StoreUnreachable
+from core.ticket import TicketId
+from store import changes
+from store.faults import translate
+
+T = TypeVar("T")
+
+_CONNECTIONS = 8
+_TRIES = 5
+_GIVE_WAY = {"40001", "40P01", "23505"}
+"""Serialization failure, deadlock, and the same arrival stored at the same time."""
+
+_EVERY = 0.05
+"""Seconds between two looks of the feed."""
+
+_SCHEMA_LOCK = 0x48414E44
+
+
+class PostgresEngine:
+    """A store in a PostgreSQL database.
+
+    Attributes:
+        place: Host, port and database.
+    """
+
+    def __init__(self, url: sa.URL) -> None:
+        host = url.host or _one(url.query.get("host")) or "local socket"
+        port = f":{url.port}" if url.port else ""
+        self.place = f"{host}{port}/{url.database or ''}"
+        self._url = url.set(drivername="postgresql+psycopg")
+        self._engine = sa.create_engine(
+            self._url,
+            pool_size=_CONNECTIONS,
+            max_overflow=0,
+            connect_args={"connect_timeout": 5},
+        )
+        self._snapshots = self._engine.execution_options(
+            isolation_level="REPEATABLE READ", postgresql_readonly=True
+        )
+        self._threads = ThreadPoolExecutor(_CONNECTIONS, "store")
+
+    def write(self, work: Callable[[sa.Connection], T]) -> "Future[T]":
+        """Runs a function in a transaction; done when it is committed."""
+        return self._threads.submit(self._persist, self._commit, work)
+
+    def read(self, work: Callable[[sa.Connection], T]) -> "Future[T]":
+        """Runs a function on one read-only snapshot."""
+        return self._threads.submit(self._persist, self._look, work)
+
+    def migrate(self, bring_up: Callable[[sa.Connection], None]) -> None:
+        """Runs a change of the schema, alone under a lock of the transaction."""
+        try:
+            with self._engine.begin() as connection:
+                locked = sa.select(sa.func.pg_advisory_xact_lock(_SCHEMA_LOCK))
+                connection.execute(locked)
+                bring_up(connection)
+        except sa.exc.SQLAlchemyError as error:
+            raise translate(error, self.place) from error
+
+    def backup(self, revision: str) -> None:
+        """Nothing: a server's backups are its administrator's."""
+
+    def clock(self, connection: sa.Connection) -> datetime:
+        """The server's time now, not that of the transaction's begin."""
+        told: datetime = connection.execute(
+            sa.select(sa.func.clock_timestamp())
+        ).scalar_one()
+        return told.astimezone(UTC)
+
+    def stamp(self, connection: sa.Connection) -> int:
+        """This transaction's id."""
+        number = sa.text("SELECT pg_current_xact_id()::text::bigint")
+        return int(connection.execute(number).scalar_one())
+
+    def wake(self, connection: sa.Connection) -> None:
+        """Tells followers at commit to look at once."""
+        connection.execute(sa.select(sa.func.pg_notify(changes.CHANNEL, "")))
+
+    def alone(self, connection: sa.Connection, name: str) -> None:
+        """Keeps other transactions that ask for the same name out until the end."""
+        key = sa.func.hashtextextended(name, 0)
+        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(key)))
+
+    def login(self, connection: sa.Connection) -> str | None:
+        """The session's user."""
+        name: str = connection.execute(sa.text("SELECT session_user")).scalar_one()
+        return name
+
+    async def follow(self) -> AsyncIterator[frozenset[TicketId]]:
+        """Sets of changed tickets, after an empty one that says where it begins."""
+        positional, named = self._engine.dialect.create_connect_args(self._url)
+        named = {"connect_timeout": 5, **named}
+        try:
+            connection = await psycopg.AsyncConnection.connect(
+                *positional, autocommit=True, **named
+            )
+            async with connection:
+                await connection.execute(f"LISTEN {changes.CHANNEL}")
+                async for found in _changes(connection):
+                    yield found
+        except psycopg.Error as error:
+            raise _lost(error, self.place) from error
+
+    def close(self) -> None:
+        """Lets what runs end, then ends threads and connections."""
+        self._threads.shutdown()
+        self._engine.dispose()
+
+    def _commit(self, work: Callable[[sa.Connection], T]) -> T:
+        with self._engine.connect() as connection:
+            transaction = connection.begin()
+            with contextlib.ExitStack() as undo:
+                undo.callback(transaction.close)
+                result = work(connection)
+                undo.pop_all()
+            try:
+                transaction.commit()
+            except sa.exc.DBAPIError as error:
+                if error.connection_invalidated:
+                    raise StoreUnreachable(
+                        f"the store {self.place}: the connection broke during a commit,"
+                        " which may or may not be stored: look before trying again"
+                    ) from error
+                raise
+            return result
+
+    def _look(self, work: Callable[[sa.Connection], T]) -> T:
+        with self._snapshots.connect() as connection, connection.begin():
+            return work(connection)
+
+    def _persist(
+        self,
+        attempt: Callable[[Callable[[sa.Connection], T]], T],
+        work: Callable[[sa.Connection], T],
+    ) -> T:
+        """Runs a transaction again where that is safe and may help."""
+        for left in reversed(range(_TRIES)):
+            try:
+                return attempt(work)
+            except sa.exc.SQLAlchemyError as error:
+                if left and _worth_another_try(error):
+                    continue
+                raise translate(error, self.place) from error
+        raise AssertionError("unreachable: the last try returns or raises")
+
+
+async def _changes(
+    connection: "psycopg.AsyncConnection[tuple[int, str | None, int]]",
+) -> AsyncIterator[frozenset[TicketId]]:
+    horizon = 2**62
+    told: dict[TicketId, int] = {}
+    first = True
+    while True:
+        cursor = await connection.execute(changes.AT_HORIZON, (horizon,))
+        rows = await cursor.fetchall()
+        horizon = rows[0][0]
+        seen = {TicketId(t): version for _, t, version in rows if t is not None}
+        found = frozenset(t for t, version in seen.items() if told.get(t) != version)
+        told = seen
+        if first or found:
+            yield found
+        first = False
+        async for _ in connection.notifies(timeout=_EVERY, stop_after=1):
+            pass
+
+
+def _worth_another_try(error: sa.exc.SQLAlchemyError) -> bool:
+    """Whether nothing was stored, and trying again may end otherwise."""
+    if not isinstance(error, sa.exc.DBAPIError):
+        return False
+    state = getattr(error.orig, "sqlstate", None)
+    return state in _GIVE_WAY or error.connection_invalidated
+
+
+def _lost(error: psycopg.Error, place: str) -> Exception:
+    told = translate(error, place)
+    if isinstance(told, StoreUnreachable):
+        return told
+    return StoreUnreachable(f"the store {place}: the connection broke: try again")
+
+
+def _one(value: str | tuple[str, ...] | None) -> str | None:
+    """What a URL says once or several times."""
+    return ",".join(value) if isinstance(value, tuple) else value

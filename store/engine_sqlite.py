@@ -1,0 +1,324 @@
+"""SQLite: one writer thread that commits everything that waits, and readers beside it.
+
+A commit costs a wait for the disk, whatever it holds. So the writer takes all waiting
+transactions into one BEGIN IMMEDIATE .. COMMIT, each in a savepoint of its own: one
+that raises rolls back to its savepoint and the others don't notice. Results are
+handed out after the COMMIT, and if that fails, all fail. Cancelling a task doesn't
+reach the thread.
+
+SQLite's busy handler starves waiters, so writers of several processes first queue at
+a kernel lock on a file beside the store. The driver's own transaction handling loses
+updates; it is switched off and BEGIN is sent by hand.
+
+The feed: a counter is raised within the write lock, so its order is the order of
+commits. `PRAGMA data_version` on a connection of its own, 5 microseconds a look, says
+whether another connection has committed; this process's own commits wake followers
+at once.
+"""
+
+import asyncio
+import os
+import sqlite3
+import sys
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Generic, TypeVar
+
+import sqlalchemy as sa
+
+from core.ticket import TicketId
+from store import changes
+from store.faults import translate
+from store.schema import feed
+
+if sys.platform != "win32":
+    import fcntl
+
+T = TypeVar("T")
+
+_BUSY_MS = 5000
+_READERS = 4
+_TOGETHER = 64
+"""Transactions in one commit at most, so that other processes get their turn."""
+
+_SOON, _LATER = 0.005, 0.025
+"""Seconds between looks for other processes' commits: while there are some, else."""
+
+_EACH = (
+    f"busy_timeout={_BUSY_MS}",
+    "journal_mode=WAL",
+    "synchronous=FULL",
+    "secure_delete=ON",
+)
+
+
+@dataclass(slots=True)
+class _Job(Generic[T]):
+    """A transaction that waits for the writer, and who waits for it."""
+
+    work: Callable[[sa.Connection], T]
+    future: "Future[T]" = field(default_factory=Future)
+    result: tuple[T] | None = None
+    error: BaseException | None = None
+
+    def run(self, connection: sa.Connection) -> None:
+        """Keeps what the function returns, or raises."""
+        self.result = (self.work(connection),)
+
+    def hand_out(self) -> None:
+        """Gives the waiting task what came of it."""
+        if self.result is not None and self.error is None:
+            self.future.set_result(self.result[0])
+        else:
+            self.future.set_exception(self.error or RuntimeError("nothing was run"))
+
+
+class SqliteEngine:
+    """A store in a SQLite file.
+
+    Attributes:
+        place: The file's path.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.place = path
+        self._path = Path(path)
+        self._create()
+        self._engine = self._connect(foreign_keys=True)
+        self._waiting: deque[_Job[object]] = deque()
+        self._writer = ThreadPoolExecutor(1, "store-writer")
+        self._readers = ThreadPoolExecutor(_READERS, "store-reader")
+        self._followers: set[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = set()
+
+    def write(self, work: Callable[[sa.Connection], T]) -> "Future[T]":
+        """Runs a function in a transaction; done when it is committed."""
+        job = _Job(work)
+        self._waiting.append(job)  # type: ignore[arg-type] # it keeps its own result
+        self._writer.submit(self._drain)
+        return job.future
+
+    def read(self, work: Callable[[sa.Connection], T]) -> "Future[T]":
+        """Runs a function on one read-only snapshot."""
+        return self._readers.submit(self._look, work)
+
+    def migrate(self, bring_up: Callable[[sa.Connection], None]) -> None:
+        """Runs a change of the schema, alone, with foreign keys off.
+
+        With them on, changing a parent table in SQLite's way (copy, drop, rename)
+        empties its children.
+        """
+        engine = self._connect(foreign_keys=False)
+        try:
+            with self._in_line(), _writing(engine) as connection:
+                bring_up(connection)
+        except (sa.exc.DBAPIError, OSError) as error:
+            raise translate(error, self.place) from error
+        finally:
+            engine.dispose()
+
+    def backup(self, revision: str) -> None:
+        """Copies the file to one beside it that is named for the old revision."""
+        copy = Path(f"{self._path}.before-{revision}")
+        part = Path(f"{copy}.part")
+        part.unlink(missing_ok=True)
+        _private(part)
+        with (
+            closing(sqlite3.connect(self._path)) as old,
+            closing(sqlite3.connect(part)) as new,
+        ):
+            old.backup(new)
+        part.replace(copy)
+
+    def clock(self, connection: sa.Connection) -> datetime:
+        """The database's time now, to the millisecond."""
+        told = connection.exec_driver_sql(
+            "SELECT strftime('%Y-%m-%dT%H:%M:%f+00:00', 'now')"
+        )
+        return datetime.fromisoformat(told.scalar_one())
+
+    def stamp(self, connection: sa.Connection) -> int:
+        """The next position of the feed, taken within the write lock."""
+        raised = sa.update(feed).values(position=feed.c.position + 1)
+        return connection.execute(raised.returning(feed.c.position)).scalar_one()
+
+    def wake(self, connection: sa.Connection) -> None:
+        """Nothing: followers of this process wake at each commit, others look soon."""
+
+    def alone(self, connection: sa.Connection, name: str) -> None:
+        """Nothing: a writing transaction is alone in any case."""
+
+    def login(self, connection: sa.Connection) -> str | None:
+        """None: a file knows nobody."""
+        return None
+
+    async def follow(self) -> AsyncIterator[frozenset[TicketId]]:
+        """Sets of changed tickets, after an empty one that says where it begins."""
+        try:
+            watch = sqlite3.connect(
+                self._path, isolation_level=None, check_same_thread=False
+            )
+        except sqlite3.Error as error:
+            raise translate(error, self.place) from error
+        committed = asyncio.Event()
+        follower = (asyncio.get_running_loop(), committed)
+        self._followers.add(follower)
+        try:
+            with closing(watch):
+                async for found in self._changes(watch, committed):
+                    yield found
+        finally:
+            self._followers.discard(follower)
+
+    def close(self) -> None:
+        """Lets what runs end, then ends threads and connections."""
+        self._writer.shutdown()
+        self._readers.shutdown()
+        self._engine.dispose()
+
+    async def _changes(
+        self, watch: sqlite3.Connection, committed: asyncio.Event
+    ) -> AsyncIterator[frozenset[TicketId]]:
+        version = self._version(watch)
+        position = await asyncio.wrap_future(self.read(changes.position))
+        yield frozenset()
+        pause = _SOON
+        while True:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(committed.wait(), pause)
+            newest = self._version(watch)
+            if not committed.is_set() and newest == version:
+                pause = min(pause * 1.5, _LATER)
+                continue
+            committed.clear()
+            version, pause, since = newest, _SOON, position
+            position, found = await asyncio.wrap_future(
+                self.read(lambda connection: changes.since(connection, since))  # noqa: B023 # awaited in this round
+            )
+            if found:
+                yield found
+
+    def _version(self, watch: sqlite3.Connection) -> int:
+        try:
+            version: int = watch.execute("PRAGMA data_version").fetchone()[0]
+        except sqlite3.Error as error:
+            raise translate(error, self.place) from error
+        return version
+
+    def _look(self, work: Callable[[sa.Connection], T]) -> T:
+        try:
+            with self._engine.connect() as connection, connection.begin():
+                return work(connection)
+        except sa.exc.SQLAlchemyError as error:
+            raise translate(error, self.place) from error
+
+    def _drain(self) -> None:
+        jobs: list[_Job[object]] = []
+        while self._waiting and len(jobs) < _TOGETHER:
+            job = self._waiting.popleft()
+            if job.future.set_running_or_notify_cancel():
+                jobs.append(job)
+        if not jobs:
+            return
+        try:
+            with self._in_line(), _writing(self._engine) as connection:
+                for job in jobs:
+                    _attempt(job, connection, alone=len(jobs) == 1)
+        except BaseException as error:  # noqa: BLE001 # whoever waits is told
+            for job in jobs:
+                job.error = job.error or error
+        for job in jobs:
+            if isinstance(job.error, Exception):
+                job.error = translate(job.error, self.place)
+            job.hand_out()
+        self._tell_followers()
+
+    def _tell_followers(self) -> None:
+        for loop, committed in tuple(self._followers):
+            with suppress(RuntimeError):  # its loop has ended
+                loop.call_soon_threadsafe(committed.set)
+
+    @contextmanager
+    def _in_line(self) -> Iterator[None]:
+        """Waits in the kernel's queue for the turn to write."""
+        if sys.platform == "win32":
+            yield
+            return
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
+        queue = os.open(f"{self._path}.lock", flags, 0o600)
+        try:
+            fcntl.flock(queue, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(queue)
+
+    def _create(self) -> None:
+        """Makes the file where there is none; what is wrong with it shows later."""
+        with suppress(OSError):
+            if not self._path.exists():
+                self._path.parent.mkdir(parents=True, exist_ok=True)
+                _private(self._path)
+
+    def _connect(self, *, foreign_keys: bool) -> sa.Engine:
+        engine = sa.create_engine(
+            sa.URL.create("sqlite", database=str(self._path)),
+            pool_size=_READERS + 1,
+            max_overflow=0,
+            connect_args={"check_same_thread": False},
+        )
+        pragmas = (*_EACH, f"foreign_keys={'ON' if foreign_keys else 'OFF'}")
+
+        @sa.event.listens_for(engine, "connect")
+        def prepare(connection: sqlite3.Connection, _record: object) -> None:
+            connection.isolation_level = None  # the driver never sends BEGIN
+            for pragma in pragmas:
+                connection.execute(f"PRAGMA {pragma}")
+
+        @sa.event.listens_for(engine, "begin")
+        def begin(connection: sa.Connection) -> None:
+            writes = connection.get_execution_options().get("writes", False)
+            connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+        return engine
+
+
+@contextmanager
+def _writing(engine: sa.Engine) -> Iterator[sa.Connection]:
+    with (
+        engine.connect().execution_options(writes=True) as connection,
+        connection.begin(),
+    ):
+        yield connection
+
+
+def _attempt(job: _Job[object], connection: sa.Connection, *, alone: bool) -> None:
+    """Runs a job in a savepoint; its failure undoes no other's work.
+
+    Raises:
+        BaseException: What the job raised, where it ended the whole transaction.
+    """
+    if alone:
+        job.run(connection)
+        return
+    try:
+        with connection.begin_nested():
+            job.run(connection)
+    except BaseException as error:
+        job.error = error
+        if not _still_open(connection):
+            raise
+
+
+def _still_open(connection: sa.Connection) -> bool:
+    """Whether SQLite has kept the transaction; a full disk, for one, ends it."""
+    driver = connection.connection.dbapi_connection
+    return isinstance(driver, sqlite3.Connection) and driver.in_transaction
+
+
+def _private(path: Path) -> None:
+    """Makes an empty file that only its owner can read: it will hold people's words."""
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))

@@ -1,0 +1,141 @@
+"""The ledger's rows: actions and their dated events, none updated in place (rule 5)."""
+
+from collections import defaultdict
+from datetime import datetime
+from decimal import Decimal
+
+import sqlalchemy as sa
+
+from core.ledger import Action, ActionEvent, ActionState
+from core.ticket import TicketId
+from store.codec import actor, result_from_json, result_to_json
+from store.schema import action_events, actions
+
+_MOVED = [
+    s.value for s in (ActionState.INTENDED, ActionState.IN_DOUBT, ActionState.DONE)
+]
+
+
+def insert(connection: sa.Connection, action: Action) -> None:
+    """Stores an action with its events so far."""
+    connection.execute(
+        sa.insert(actions),
+        [
+            {
+                "id": action.id,
+                "ticket_id": action.ticket,
+                "key": action.key,
+                "call": action.call,
+                "decision_id": action.decision,
+                "tool": action.tool,
+                "input": action.input,
+                "amount": action.amount,
+                "currency": action.currency,
+                "object": action.object,
+                "identity": action.identity,
+                "token": action.token,
+                "actor_kind": action.by.kind.value,
+                "actor_name": action.by.name,
+                "intended_at": action.events[0].at,
+            }
+        ],
+    )
+    for event in action.events:
+        add_event(connection, action.ticket, action.id, event)
+
+
+def add_event(
+    connection: sa.Connection, ticket: TicketId, action: str, event: ActionEvent
+) -> None:
+    """Adds a dated event to an action."""
+    connection.execute(
+        sa.insert(action_events),
+        [
+            {
+                "action_id": action,
+                "n": event.n,
+                "ticket_id": ticket,
+                "at": event.at,
+                "state": event.state.value,
+                "actor_kind": event.by.kind.value,
+                "actor_name": event.by.name,
+                "result": result_to_json(event.result),
+                "evidence": event.evidence,
+            }
+        ],
+    )
+
+
+def of_ticket(connection: sa.Connection, ticket: TicketId) -> tuple[Action, ...]:
+    """The ticket's actions with their events, oldest first."""
+    found = connection.execute(
+        sa.select(actions)
+        .where(actions.c.ticket_id == ticket)
+        .order_by(actions.c.intended_at, actions.c.id)
+    ).all()
+    if not found:
+        return ()
+    events = _events(connection, ticket)
+    return tuple(_action(row, tuple(events[row.id])) for row in found)
+
+
+def spent(connection: sa.Connection, tool: str, since: datetime) -> Decimal:
+    """What a tool's actions, done or open, have moved that were intended since."""
+    e = action_events.c
+    newest = (
+        sa.select(sa.func.max(e.n)).where(e.action_id == actions.c.id).scalar_subquery()
+    )
+    query = (
+        sa.select(actions.c.amount)
+        .join(action_events, sa.and_(e.action_id == actions.c.id, e.n == newest))
+        .where(
+            actions.c.tool == tool,
+            actions.c.intended_at >= since,
+            actions.c.amount.is_not(None),
+            e.state.in_(_MOVED),
+        )
+    )
+    return sum(connection.scalars(query), Decimal(0))
+
+
+def _events(
+    connection: sa.Connection, ticket: TicketId
+) -> defaultdict[str, list[ActionEvent]]:
+    e = action_events.c
+    query = (
+        sa.select(action_events).where(e.ticket_id == ticket).order_by(e.action_id, e.n)
+    )
+    events: defaultdict[str, list[ActionEvent]] = defaultdict(list)
+    for row in connection.execute(query):
+        events[row.action_id].append(
+            ActionEvent(
+                n=row.n,
+                at=row.at,
+                state=ActionState(row.state),
+                by=actor(row.actor_kind, row.actor_name),
+                result=result_from_json(row.result),
+                evidence=row.evidence,
+            )
+        )
+    return events
+
+
+def _action(
+    row: sa.Row[*tuple[object, ...]], events: tuple[ActionEvent, ...]
+) -> Action:
+    return Action(
+        id=row.id,
+        ticket=TicketId(row.ticket_id),
+        key=row.key,
+        call=row.call,
+        decision=row.decision_id,
+        tool=row.tool,
+        input=row.input,
+        amount=row.amount,
+        currency=row.currency,
+        object=row.object,
+        identity=row.identity,
+        token=row.token,
+        by=actor(row.actor_kind, row.actor_name),
+        events=events,
+    )

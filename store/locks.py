@@ -1,0 +1,81 @@
+"""The lock's row, one a ticket: the row that everything about a ticket queues at.
+
+A writing transaction reads it `FOR UPDATE` before it reads anything else of the
+ticket, so that two of them never decide from the same state. Who may hold is decided
+in `core.lock`; here is only kept what was decided. Leases are rows and not session
+locks, which a connection pooler would break.
+"""
+
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from core.lock import FencingToken, Holder, HolderKind, Lock
+from core.ticket import TicketId
+from store.schema import locks
+
+
+def insert(connection: sa.Connection, ticket: TicketId) -> Lock:
+    """Stores a new ticket's free lock."""
+    free = Lock(ticket=ticket, token=FencingToken(0))
+    connection.execute(sa.insert(locks), [_values(free)])
+    return free
+
+
+def read(connection: sa.Connection, ticket: TicketId, *, hold: bool) -> Lock | None:
+    """The ticket's lock, or None; with `hold`, nobody else changes it meanwhile."""
+    query = sa.select(locks).where(locks.c.ticket_id == ticket)
+    row = connection.execute(query.with_for_update() if hold else query).first()
+    if row is None:
+        return None
+    holder = None
+    if row.holder_kind is not None:
+        holder = Holder(kind=HolderKind(row.holder_kind), name=row.holder_name)
+    return Lock(
+        ticket=ticket,
+        token=FencingToken(row.token),
+        holder=holder,
+        since=row.since,
+        expires_at=row.expires_at,
+        wanted_by=row.wanted_by,
+        wanted_since=row.wanted_since,
+    )
+
+
+def save(connection: sa.Connection, lock: Lock) -> None:
+    """Stores the lock as a rule made it."""
+    values = _values(lock)
+    changed = sa.update(locks).where(locks.c.ticket_id == lock.ticket)
+    connection.execute(changed.values(values))
+
+
+def dead_runs(
+    connection: sa.Connection, now: datetime, limit: int
+) -> tuple[TicketId, ...]:
+    """Tickets that a run holds whose lease has run out, longest first."""
+    query = (
+        sa.select(locks.c.ticket_id)
+        .where(locks.c.expires_at.is_not(None), locks.c.expires_at <= now)
+        .order_by(locks.c.expires_at)
+        .limit(limit)
+    )
+    return tuple(TicketId(found) for found in connection.scalars(query))
+
+
+def any_run(connection: sa.Connection) -> bool:
+    """Whether a run holds any ticket, dead or alive: only runs have a lease."""
+    query = sa.select(sa.literal(1)).where(locks.c.expires_at.is_not(None)).limit(1)
+    return connection.execute(query).first() is not None
+
+
+def _values(lock: Lock) -> dict[str, object]:
+    return {
+        "ticket_id": lock.ticket,
+        "token": lock.token,
+        "holder_kind": lock.holder.kind.value if lock.holder else None,
+        "holder_name": lock.holder.name if lock.holder else None,
+        "since": lock.since,
+        "expires_at": lock.expires_at,
+        "wanted_by": lock.wanted_by,
+        "wanted_since": lock.wanted_since,
+    }

@@ -1,0 +1,1 @@
+"""One file a revision, each frozen once it is released."""

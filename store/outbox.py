@@ -1,0 +1,144 @@
+"""The replies' rows, from commit to delivery (protocol "Delivery").
+
+`waits` marks what a sender still has to look at, so that finding it is one short
+index however many replies were ever sent.
+"""
+
+from datetime import datetime, timedelta
+
+import sqlalchemy as sa
+
+from core.history import Reply
+from core.ticket import TicketId
+from store.codec import actor
+from store.schema import outbox
+
+LONG_SENDING = timedelta(minutes=2)
+"""After how long a reply in the hands of a sender may be taken up again."""
+
+_RECENT = 200
+_OVER = ("delivered", "discarded")
+
+
+def insert(connection: sa.Connection, reply: Reply, now: datetime) -> None:
+    """Stores a new reply."""
+    connection.execute(sa.insert(outbox), [_values(reply, now)])
+
+
+def save(connection: sa.Connection, reply: Reply, now: datetime) -> None:
+    """Stores a reply's new state."""
+    changed = sa.update(outbox).where(outbox.c.message_id == reply.message_id)
+    connection.execute(changed.values(_values(reply, now)))
+
+
+def ticket_of(connection: sa.Connection, message_id: str) -> TicketId | None:
+    """Whose reply it is, or None."""
+    query = sa.select(outbox.c.ticket_id).where(outbox.c.message_id == message_id)
+    found = connection.scalar(query)
+    return None if found is None else TicketId(found)
+
+
+def read(connection: sa.Connection, message_id: str) -> Reply | None:
+    """A reply by its id."""
+    query = sa.select(outbox).where(outbox.c.message_id == message_id)
+    row = connection.execute(query).first()
+    return None if row is None else _reply(row)
+
+
+def of_ticket(connection: sa.Connection, ticket: TicketId) -> tuple[Reply, ...]:
+    """The ticket's replies, in the order of the journal."""
+    query = (
+        sa.select(outbox)
+        .where(outbox.c.ticket_id == ticket)
+        .order_by(outbox.c.seq, outbox.c.message_id)
+    )
+    return tuple(_reply(row) for row in connection.execute(query))
+
+
+def overview(connection: sa.Connection) -> tuple[Reply, ...]:
+    """All replies that are not over, and the last 200 that are, oldest first."""
+    over = outbox.c.state.in_(_OVER)
+    newest = outbox.c.created_at.desc(), outbox.c.message_id
+    open_ones = connection.execute(sa.select(outbox).where(~over)).all()
+    ended = connection.execute(
+        sa.select(outbox).where(over).order_by(*newest).limit(_RECENT)
+    ).all()
+    replies = (_reply(row) for row in (*open_ones, *ended))
+    return tuple(sorted(replies, key=lambda r: (r.created_at, r.message_id)))
+
+
+def deliverable(
+    connection: sa.Connection, now: datetime, limit: int
+) -> tuple[Reply, ...]:
+    """Replies that a sender may take up, oldest first."""
+    stuck = sa.and_(
+        outbox.c.state == "sending", outbox.c.state_at <= now - LONG_SENDING
+    )
+    query = (
+        sa.select(outbox)
+        .where(outbox.c.waits.is_not(None), (outbox.c.state == "queued") | stuck)
+        .order_by(outbox.c.created_at, outbox.c.message_id)
+        .limit(limit)
+    )
+    return tuple(_reply(row) for row in connection.execute(query))
+
+
+def any_waiting(connection: sa.Connection) -> bool:
+    """Whether a reply is queued or in the hands of a sender."""
+    query = sa.select(sa.literal(1)).where(outbox.c.waits.is_not(None)).limit(1)
+    return connection.execute(query).first() is not None
+
+
+def ticket_by_message(connection: sa.Connection, message_id: str) -> TicketId | None:
+    """Whose reply a mail's reference names, by our id of it or the channel's."""
+    ours = outbox.c.message_id == message_id
+    query = sa.select(outbox.c.ticket_id).where(
+        ours | (outbox.c.provider_id == message_id)
+    )
+    found = connection.scalar(query.limit(1))
+    return None if found is None else TicketId(found)
+
+
+def _values(reply: Reply, now: datetime) -> dict[str, object]:
+    return {
+        "message_id": reply.message_id,
+        "ticket_id": reply.ticket,
+        "seq": reply.seq,
+        "author_kind": reply.author.kind.value,
+        "author_name": reply.author.name,
+        "channel": reply.channel,
+        "recipient": reply.to,
+        "subject": reply.subject,
+        "text": reply.text,
+        "covers": reply.covers,
+        "state": reply.state,
+        "state_at": now,
+        "waits": 1 if reply.state in {"queued", "sending"} else None,
+        "created_at": reply.created_at,
+        "attempts": reply.attempts,
+        "delivered_at": reply.delivered_at,
+        "provider_id": reply.provider_id,
+        "why": reply.why,
+        "in_reply_to": reply.in_reply_to,
+    }
+
+
+def _reply(row: sa.Row[*tuple[object, ...]]) -> Reply:
+    return Reply(
+        message_id=row.message_id,
+        ticket=TicketId(row.ticket_id),
+        seq=row.seq,
+        author=actor(row.author_kind, row.author_name),
+        channel=row.channel,
+        to=row.recipient,
+        subject=row.subject,
+        text=row.text,
+        covers=row.covers,
+        state=row.state,
+        created_at=row.created_at,
+        attempts=row.attempts,
+        delivered_at=row.delivered_at,
+        provider_id=row.provider_id,
+        why=row.why,
+        in_reply_to=row.in_reply_to,
+    )

@@ -1,0 +1,136 @@
+"""The overviews: what a run may take, what a screen lists, how many there are.
+
+Each reads `tickets` alone, by an index made for it, and costs what it shows and not
+what is stored. A search reads the texts that were said, which costs a scan of them.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from core.history import QueueRow
+from core.ports import QueueQuery
+from core.ticket import Status, TicketId
+from store.codec import standing_from_json
+from store.schema import journal, tickets
+
+_t = tickets.c
+_SHOWN = (
+    _t.id,
+    _t.subject,
+    _t.channel,
+    _t.claim,
+    _t.customer_name,
+    _t.status,
+    _t.standing,
+    _t.created_at,
+    _t.updated_at,
+    _t.version,
+)
+
+
+def due(connection: sa.Connection, limit: int) -> tuple[TicketId, ...]:
+    """Free tickets at which the agent should look, longest waiting first."""
+    query = (
+        sa.select(_t.id)
+        .where(_t.due_since.is_not(None))
+        .order_by(_t.due_since)
+        .limit(limit)
+    )
+    return tuple(TicketId(found) for found in connection.scalars(query))
+
+
+def rows(connection: sa.Connection, query: QueueQuery) -> tuple[QueueRow, ...]:
+    """Rows of the queue, by harm."""
+    listed = (
+        sa.select(*_SHOWN)
+        .where(*_view(query.view, query.operator), *_search(query.search))
+        .order_by(_t.harm, _t.harm_order, _t.id)
+        .limit(query.limit)
+        .offset(query.offset)
+    )
+    return tuple(_row(row) for row in connection.execute(listed))
+
+
+def rows_of(
+    connection: sa.Connection, wanted: Sequence[TicketId]
+) -> tuple[QueueRow, ...]:
+    """The rows of these tickets, by harm; those that don't exist are left out."""
+    listed = (
+        sa.select(*_SHOWN)
+        .where(_t.id.in_(wanted))
+        .order_by(_t.harm, _t.harm_order, _t.id)
+    )
+    return tuple(_row(row) for row in connection.execute(listed))
+
+
+def counts(connection: sa.Connection, operator: str) -> Mapping[str, int]:
+    """How many tickets each view holds."""
+    number = sa.func.count()
+    by_status = {
+        status: found
+        for status, found in connection.execute(
+            sa.select(_t.status, number).group_by(_t.status)
+        )
+    }
+    counted = {
+        "all": sum(by_status.values()),
+        "waiting": by_status.get(Status.WAITING_BUYER.value, 0),
+        "resolved": by_status.get(Status.RESOLVED.value, 0),
+    }
+    for view in ("human", "approvals", "mine", "agent"):
+        query = sa.select(number).select_from(tickets).where(*_view(view, operator))
+        counted[view] = connection.scalar(query) or 0
+    return counted
+
+
+def _view(view: str, operator: str) -> tuple[sa.ColumnElement[bool], ...]:
+    match view:
+        case "human":
+            return (_t.for_people.is_not(None),)
+        case "approvals":
+            return (_t.pending.is_not(None),)
+        case "mine":
+            return ((_t.held_by == operator) | (_t.wanted_by == operator),)
+        case "agent":
+            return (_t.at_agent.is_not(None),)
+        case "waiting":
+            return (_t.status == Status.WAITING_BUYER.value,)
+        case "resolved":
+            return (_t.status == Status.RESOLVED.value,)
+        case "all":
+            return ()
+        case _:
+            message = f"there is no view {view!r}"
+            raise ValueError(message)
+
+
+def _search(words: str) -> tuple[sa.ColumnElement[bool], ...]:
+    """One condition a word; every character of it means itself."""
+    return tuple(_holds(word) for word in words.split())
+
+
+def _holds(word: str) -> sa.ColumnElement[bool]:
+    said = sa.select(journal.c.ticket_id).where(
+        journal.c.text.icontains(word, autoescape=True)
+    )
+    fields = (_t.id, _t.subject, _t.claim, _t.customer_name)
+    return sa.or_(
+        *(field.icontains(word, autoescape=True) for field in fields), _t.id.in_(said)
+    )
+
+
+def _row(row: sa.Row[*tuple[object, ...]]) -> QueueRow:
+    created_at: datetime = row.created_at
+    return QueueRow(
+        ticket=TicketId(row.id),
+        subject=row.subject,
+        channel=row.channel,
+        buyer=row.customer_name or row.claim,
+        status=Status(row.status),
+        standing=standing_from_json(row.standing),
+        created_at=created_at,
+        updated_at=row.updated_at,
+        version=row.version,
+    )

@@ -1,0 +1,300 @@
+"""Runs, their turns, and every request exactly as it was sent (rule 9).
+
+A request repeats nearly all of the one before it, so what is stored is what differs.
+`bodies` holds each distinct message of a ticket once, by its digest. `run_messages`
+holds which digest stands at a position *from a turn on*: turns are counted through
+the ticket (`stamp`), and the message at a position of a turn's request is the one
+with the greatest stamp that is not above the turn's. A request that only adds
+messages adds only rows for these, in a new run too; after folding, the positions that
+differ get new rows and the old requests can still be read.
+"""
+
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+import sqlalchemy as sa
+
+from core.ports import RunEnd
+from core.ticket import JsonObject, RunId, TicketId
+from core.turn import ModelResponse, Prompt, PromptVersion, Run, RunRecord, Stop, Turn
+from store.codec import (
+    list_of,
+    object_of,
+    response_from_json,
+    response_to_json,
+)
+from store.schema import bodies, dumps, run_messages, runs, turns
+
+
+def insert(connection: sa.Connection, run: Run) -> None:
+    """Stores a run without turns; what it always sends is kept once for a ticket."""
+    prompt, system, tools = map(_bytes, (run.prompt.text, run.system, dumps(run.tools)))
+    _keep(connection, run.ticket, (prompt, system, tools))
+    connection.execute(
+        sa.insert(runs),
+        [
+            {
+                "id": run.id,
+                "ticket_id": run.ticket,
+                "token": run.token,
+                "trigger": run.trigger,
+                "model": run.model,
+                "prompt_version": run.prompt.version.version,
+                "prompt_sha256": run.prompt.version.sha256,
+                "prompt_digest": _digest(prompt),
+                "system_digest": _digest(system),
+                "tools_digest": _digest(tools),
+                "max_tokens": run.max_tokens,
+                "builder": run.builder,
+                "staff_voice": run.staff_voice,
+                "started_at": run.started_at,
+                "ended_at": run.ended_at,
+                "stop": run.stop.value if run.stop else None,
+                "detail": run.detail,
+                "escalated": run.escalated,
+                "task_state": run.task_state,
+            }
+        ],
+    )
+
+
+def insert_request(
+    connection: sa.Connection,
+    ticket: TicketId,
+    run: RunId,
+    turn: Turn,
+    messages: Sequence[bytes],
+) -> None:
+    """Stores a turn and what its request sent that no earlier one of the ticket did."""
+    newest = sa.select(sa.func.max(turns.c.stamp)).where(turns.c.ticket_id == ticket)
+    stamp = (connection.scalar(newest) or 0) + 1
+    digests = [_digest(message) for message in messages]
+    before = _as_sent(_sent_rows(connection, ticket), stamp)
+    new = [
+        {"ticket_id": ticket, "position": p, "stamp": stamp, "digest": digest}
+        for p, digest in enumerate(digests)
+        if before.get(p) != digest
+    ]
+    if new:
+        _keep(connection, ticket, [messages[int(str(row["position"]))] for row in new])
+        connection.execute(sa.insert(run_messages), new)
+    connection.execute(
+        sa.insert(turns),
+        [
+            {
+                "run_id": run,
+                "number": turn.number,
+                "ticket_id": ticket,
+                "stamp": stamp,
+                "built_at": turn.built_at,
+                "upto": len(messages),
+                "requested_at": turn.requested_at,
+                "response": None,
+                "applied": False,
+            }
+        ],
+    )
+
+
+def save_response(
+    connection: sa.Connection,
+    run: RunId,
+    number: int,
+    response: ModelResponse,
+    *,
+    applied: bool,
+) -> None:
+    """Stores what the model returned for a turn."""
+    changed = sa.update(turns).where(turns.c.run_id == run, turns.c.number == number)
+    stored = response_to_json(response)
+    connection.execute(changed.values(response=stored, applied=applied))
+
+
+def save_end(
+    connection: sa.Connection, ticket: TicketId, run: RunId, end: RunEnd, now: object
+) -> None:
+    """Stores how a run of the ticket ended."""
+    changed = sa.update(runs).where(runs.c.id == run, runs.c.ticket_id == ticket)
+    connection.execute(
+        changed.values(
+            ended_at=now,
+            stop=end.stop.value,
+            detail=end.detail,
+            escalated=end.escalated,
+            task_state=end.task_state,
+        )
+    )
+
+
+def of_ticket(connection: sa.Connection, ticket: TicketId) -> tuple[Run, ...]:
+    """The ticket's runs with their turns, oldest first."""
+    query = sa.select(runs).where(runs.c.ticket_id == ticket).order_by(runs.c.token)
+    rows = connection.execute(query).all()
+    if not rows:
+        return ()
+    made: defaultdict[str, list[Turn]] = defaultdict(list)
+    t = turns.c
+    ordered = sa.select(turns).where(t.ticket_id == ticket).order_by(t.stamp)
+    for row in connection.execute(ordered):
+        made[row.run_id].append(_turn(row))
+    wanted = {
+        digest
+        for row in rows
+        for digest in (row.prompt_digest, row.system_digest, row.tools_digest)
+    }
+    texts = _texts(connection, ticket, wanted)
+    return tuple(_run(row, texts, tuple(made[row.id])) for row in rows)
+
+
+def record(connection: sa.Connection, run: RunId) -> RunRecord | None:
+    """A run with the messages of each of its requests, or None."""
+    ticket = connection.scalar(sa.select(runs.c.ticket_id).where(runs.c.id == run))
+    if ticket is None:
+        return None
+    owner = TicketId(ticket)
+    found = next(r for r in of_ticket(connection, owner) if r.id == run)
+    t = turns.c
+    stamps = connection.scalars(
+        sa.select(t.stamp).where(t.run_id == run).order_by(t.number)
+    ).all()
+    rows = _sent_rows(connection, owner)
+    sent = [
+        [at[p] for p in range(turn.upto)] if len(at) >= turn.upto else []
+        for turn, at in zip(
+            found.turns, (_as_sent(rows, s) for s in stamps), strict=True
+        )
+    ]
+    texts = _texts(connection, owner, {d for request in sent for d in request})
+    requests = tuple(
+        tuple(texts[digest] for digest in request if digest in texts)
+        for request in sent
+    )
+    newest = requests[-1] if requests else ()
+    return RunRecord(run=found, messages=newest, requests=requests)
+
+
+_Sent = Sequence[tuple[int, int, bytes]]
+
+
+def _sent_rows(connection: sa.Connection, ticket: TicketId) -> _Sent:
+    m = run_messages.c
+    query = (
+        sa.select(m.position, m.stamp, m.digest)
+        .where(m.ticket_id == ticket)
+        .order_by(m.position, m.stamp)
+    )
+    return [(p, s, bytes(d)) for p, s, d in connection.execute(query)]
+
+
+def _as_sent(rows: _Sent, stamp: int) -> Mapping[int, bytes]:
+    """Position to digest as of a turn; rows are in the order of stamps."""
+    return {position: digest for position, since, digest in rows if since <= stamp}
+
+
+def _keep(
+    connection: sa.Connection, ticket: TicketId, contents: Iterable[bytes]
+) -> None:
+    new = {_digest(content): content for content in contents}
+    stored = _stored(connection, ticket, new)
+    rows = [
+        {"ticket_id": ticket, "digest": digest, "content": content}
+        for digest, content in new.items()
+        if digest not in stored
+    ]
+    if rows:
+        connection.execute(sa.insert(bodies), rows)
+
+
+_AT_ONCE = 500
+"""Digests in one query: below what any database allows as parameters."""
+
+
+def _stored(
+    connection: sa.Connection, ticket: TicketId, digests: Iterable[bytes]
+) -> set[bytes]:
+    found: set[bytes] = set()
+    for some in _portions(digests):
+        query = sa.select(bodies.c.digest).where(
+            bodies.c.ticket_id == ticket, bodies.c.digest.in_(some)
+        )
+        found.update(bytes(d) for d in connection.scalars(query))
+    return found
+
+
+def _texts(
+    connection: sa.Connection, ticket: TicketId, digests: Iterable[bytes]
+) -> Mapping[bytes, bytes]:
+    texts: dict[bytes, bytes] = {}
+    for some in _portions(bytes(d) for d in digests):
+        query = sa.select(bodies.c.digest, bodies.c.content).where(
+            bodies.c.ticket_id == ticket, bodies.c.digest.in_(some)
+        )
+        texts.update((bytes(d), bytes(c)) for d, c in connection.execute(query))
+    return texts
+
+
+def _portions(digests: Iterable[bytes]) -> Iterable[list[bytes]]:
+    ordered = sorted(digests)
+    starts = range(0, len(ordered), _AT_ONCE)
+    return (ordered[start : start + _AT_ONCE] for start in starts)
+
+
+def _digest(content: bytes) -> bytes:
+    return hashlib.sha256(content).digest()
+
+
+def _turn(row: sa.Row[*tuple[object, ...]]) -> Turn:
+    response = None
+    if row.response is not None:
+        response = response_from_json(object_of(row.response))
+    return Turn(
+        number=row.number,
+        built_at=row.built_at,
+        upto=row.upto,
+        requested_at=row.requested_at,
+        response=response,
+        applied=row.applied,
+    )
+
+
+def _run(
+    row: sa.Row[*tuple[object, ...]],
+    texts: Mapping[bytes, bytes],
+    made: tuple[Turn, ...],
+) -> Run:
+    prompt, system, tools = (
+        texts.get(bytes(digest), b"").decode("utf-8", "surrogatepass")
+        for digest in (row.prompt_digest, row.system_digest, row.tools_digest)
+    )
+    version = PromptVersion(version=row.prompt_version, sha256=row.prompt_sha256)
+    return Run(
+        id=RunId(row.id),
+        ticket=TicketId(row.ticket_id),
+        token=row.token,
+        trigger=row.trigger,
+        model=row.model,
+        prompt=Prompt(text=prompt, version=version),
+        system=system,
+        tools=_tools(tools),
+        max_tokens=row.max_tokens,
+        builder=row.builder,
+        staff_voice=row.staff_voice,
+        started_at=row.started_at,
+        ended_at=row.ended_at,
+        stop=None if row.stop is None else Stop(row.stop),
+        detail=row.detail,
+        escalated=row.escalated,
+        turns=made,
+        task_state=object_of(row.task_state),
+    )
+
+
+def _tools(stored: str) -> tuple[JsonObject, ...]:
+    decoded = json.loads(stored) if stored else []
+    return tuple(object_of(tool) for tool in list_of(decoded))
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")

@@ -1,0 +1,454 @@
+"""Every table, index and constraint, and the few types that make them exact.
+
+Every row carries its ticket, so that the schema shards by ticket, and ids are made by
+the caller. Texts of people and tools can hold anything, so `Exact` keeps any `str` on
+both databases: the two things that PostgreSQL's text can't hold, NUL and lone
+surrogates, are written as escapes. Times are aware and UTC, money is decimal text.
+
+A `tickets` row holds the ticket's standing as JSON, and beside it the columns that
+overviews filter and sort by; they are written together and never apart. Marks are 1
+or NULL, because a partial index on `IS NOT NULL` serves both databases.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from decimal import Decimal
+
+import sqlalchemy as sa
+from typing_extensions import override
+
+from core.ticket import Json
+
+REVISION = "0001"
+"""The newest migration: what a store of this program is at."""
+
+_UNSAFE = re.compile("[\x00\x1a\ud800-\udfff]")
+_ESCAPED = re.compile("\x1a([0-9a-f]{4})")
+
+
+def encode_text(text: str) -> str:
+    """The text in characters that every database takes; undone by `decode_text`."""
+    return _UNSAFE.sub(lambda m: f"\x1a{ord(m[0]):04x}", text)
+
+
+def decode_text(stored: str) -> str:
+    """The text that was encoded."""
+    if "\x1a" not in stored:
+        return stored
+    return _ESCAPED.sub(lambda m: chr(int(m[1], 16)), stored)
+
+
+def dumps(value: Json) -> str:
+    """Compact JSON in the order of its fields."""
+    return json.dumps(
+        value, ensure_ascii=False, separators=(",", ":"), default=_plain_mapping
+    )
+
+
+def _plain_mapping(value: object) -> object:
+    if isinstance(value, Mapping):
+        return dict(value)
+    message = f"{type(value).__name__} is not JSON"
+    raise TypeError(message)
+
+
+class Exact(sa.types.TypeDecorator[str]):
+    """Any text, given back character for character."""
+
+    impl = sa.Text
+    cache_ok = True
+
+    @override
+    def process_bind_param(self, value: str | None, dialect: sa.Dialect) -> str | None:
+        """The stored form."""
+        return None if value is None else encode_text(value)
+
+    @override
+    def process_result_value(
+        self, value: str | None, dialect: sa.Dialect
+    ) -> str | None:
+        """The text."""
+        return None if value is None else decode_text(value)
+
+
+class JsonText(sa.types.TypeDecorator[Json]):
+    """A JSON value as text, so that order, numbers and texts come back as they were."""
+
+    impl = sa.Text
+    cache_ok = True
+
+    @override
+    def process_bind_param(self, value: Json, dialect: sa.Dialect) -> str:
+        """The stored form; None is JSON's null."""
+        return encode_text(dumps(value))
+
+    @override
+    def process_result_value(self, value: str | None, dialect: sa.Dialect) -> Json:
+        """The value."""
+        if value is None:
+            return None
+        decoded: Json = json.loads(decode_text(value), strict=False)
+        return decoded
+
+
+class Moment(sa.types.TypeDecorator[datetime]):
+    """An aware time in UTC; on SQLite text of fixed width, which sorts by time."""
+
+    impl = sa.DateTime(timezone=True)
+    cache_ok = True
+
+    @override
+    def load_dialect_impl(self, dialect: sa.Dialect) -> sa.types.TypeEngine[object]:
+        """Text on SQLite, whose own type would drop the zone."""
+        if dialect.name == "sqlite":
+            return dialect.type_descriptor(sa.Text())
+        return dialect.type_descriptor(sa.DateTime(timezone=True))
+
+    @override
+    def process_bind_param(
+        self, value: datetime | None, dialect: sa.Dialect
+    ) -> datetime | str | None:
+        """The stored form."""
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            message = "a time without a zone can't be stored"
+            raise ValueError(message)
+        utc = value.astimezone(UTC)
+        sqlite = dialect.name == "sqlite"
+        return utc.isoformat(timespec="microseconds") if sqlite else utc
+
+    @override
+    def process_result_value(
+        self, value: datetime | str | None, dialect: sa.Dialect
+    ) -> datetime | None:
+        """The time in UTC."""
+        if isinstance(value, str):
+            return datetime.fromisoformat(value)
+        return None if value is None else value.astimezone(UTC)
+
+
+class Money(sa.types.TypeDecorator[Decimal]):
+    """An amount as decimal text, never a float."""
+
+    impl = sa.Text
+    cache_ok = True
+
+    @override
+    def process_bind_param(
+        self, value: Decimal | None, dialect: sa.Dialect
+    ) -> str | None:
+        """The stored form."""
+        return None if value is None else str(value)
+
+    @override
+    def process_result_value(
+        self, value: str | None, dialect: sa.Dialect
+    ) -> Decimal | None:
+        """The amount."""
+        return None if value is None else Decimal(value)
+
+
+metadata = sa.MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+
+def _text(name: str, *, null: bool = False) -> sa.Column[str]:
+    return sa.Column(name, Exact, nullable=null)
+
+
+def _number(name: str, *, null: bool = False) -> sa.Column[int]:
+    return sa.Column(name, sa.BigInteger, nullable=null)
+
+
+def _moment(name: str, *, null: bool = False) -> sa.Column[datetime]:
+    return sa.Column(name, Moment, nullable=null)
+
+
+def _key(name: str) -> sa.Column[str]:
+    return sa.Column(name, Exact, primary_key=True, nullable=False)
+
+
+def _place(name: str) -> sa.Column[int]:
+    return sa.Column(
+        name, sa.BigInteger, primary_key=True, nullable=False, autoincrement=False
+    )
+
+
+def _of_ticket(*, key: bool = False) -> sa.Column[str]:
+    owner = sa.ForeignKey("tickets.id")
+    return sa.Column("ticket_id", Exact, owner, primary_key=key, nullable=False)
+
+
+tickets = sa.Table(
+    "tickets",
+    metadata,
+    _key("id"),
+    _text("subject"),
+    _text("channel"),
+    _text("claim"),
+    _text("origin"),
+    _moment("created_at"),
+    sa.Column("standing", JsonText, nullable=False),
+    _number("version"),
+    _number("change"),
+    _text("status"),
+    _moment("updated_at"),
+    _text("customer", null=True),
+    _text("customer_name", null=True),
+    _text("held_by", null=True),
+    _text("wanted_by", null=True),
+    _text("run_id", null=True),
+    _moment("due_since", null=True),
+    _number("for_people", null=True),
+    _number("at_agent", null=True),
+    _number("pending", null=True),
+    _number("harm"),
+    _number("harm_order"),
+)
+
+_BY_HARM = (tickets.c.harm, tickets.c.harm_order, tickets.c.id)
+
+
+def _marked(
+    name: str, mark: sa.Column[object], *columns: sa.ColumnElement[object]
+) -> None:
+    where = mark.is_not(None)
+    sa.Index(name, *columns, sqlite_where=where, postgresql_where=where)
+
+
+sa.Index("ix_tickets_change", tickets.c.change)
+sa.Index("ix_tickets_by_harm", *_BY_HARM)
+sa.Index("ix_tickets_by_status", tickets.c.status, *_BY_HARM)
+_marked("ix_tickets_due", tickets.c.due_since, tickets.c.due_since)
+_marked("ix_tickets_for_people", tickets.c.for_people, *_BY_HARM)
+_marked("ix_tickets_at_agent", tickets.c.at_agent, *_BY_HARM)
+_marked("ix_tickets_pending", tickets.c.pending, *_BY_HARM)
+_marked("ix_tickets_held_by", tickets.c.held_by, tickets.c.held_by)
+_marked("ix_tickets_wanted_by", tickets.c.wanted_by, tickets.c.wanted_by)
+_marked("ix_tickets_customer", tickets.c.customer, tickets.c.customer)
+
+feed = sa.Table("feed", metadata, _place("id"), _number("position"))
+"""SQLite's one counter of changes, raised within the write lock."""
+
+journal = sa.Table(
+    "journal",
+    metadata,
+    _of_ticket(key=True),
+    _place("seq"),
+    _moment("at"),
+    _text("actor_kind"),
+    _text("actor_name"),
+    _text("kind"),
+    _text("text", null=True),
+    sa.Column("body", JsonText, nullable=False),
+)
+
+arrivals = sa.Table(
+    "arrivals",
+    metadata,
+    _key("channel"),
+    _key("external_id"),
+    _of_ticket(),
+    _number("seq"),
+)
+sa.Index("ix_arrivals_ticket", arrivals.c.ticket_id)
+
+participants = sa.Table("participants", metadata, _of_ticket(key=True), _key("address"))
+
+locks = sa.Table(
+    "locks",
+    metadata,
+    _of_ticket(key=True),
+    _number("token"),
+    _text("holder_kind", null=True),
+    _text("holder_name", null=True),
+    _moment("since", null=True),
+    _moment("expires_at", null=True),
+    _text("wanted_by", null=True),
+    _moment("wanted_since", null=True),
+    sa.CheckConstraint(
+        "(holder_kind IS NULL) = (holder_name IS NULL)", name="whole_holder"
+    ),
+)
+_marked("ix_locks_expires_at", locks.c.expires_at, locks.c.expires_at)
+
+bodies = sa.Table(
+    "bodies",
+    metadata,
+    _of_ticket(key=True),
+    sa.Column("digest", sa.LargeBinary(32), primary_key=True, nullable=False),
+    sa.Column("content", sa.LargeBinary, nullable=False),
+)
+
+runs = sa.Table(
+    "runs",
+    metadata,
+    _key("id"),
+    _of_ticket(),
+    _number("token"),
+    _text("trigger"),
+    _text("model"),
+    _text("prompt_version"),
+    _text("prompt_sha256"),
+    sa.Column("prompt_digest", sa.LargeBinary(32), nullable=False),
+    sa.Column("system_digest", sa.LargeBinary(32), nullable=False),
+    sa.Column("tools_digest", sa.LargeBinary(32), nullable=False),
+    _number("max_tokens"),
+    _number("builder"),
+    _text("staff_voice"),
+    _moment("started_at"),
+    _moment("ended_at", null=True),
+    _text("stop", null=True),
+    _text("detail", null=True),
+    sa.Column("escalated", sa.Boolean, nullable=False),
+    sa.Column("task_state", JsonText, nullable=False),
+    sa.UniqueConstraint("ticket_id", "token"),
+)
+
+turns = sa.Table(
+    "turns",
+    metadata,
+    sa.Column(
+        "run_id", Exact, sa.ForeignKey("runs.id"), primary_key=True, nullable=False
+    ),
+    _place("number"),
+    _of_ticket(),
+    _number("stamp"),
+    _number("built_at"),
+    _number("upto"),
+    _moment("requested_at"),
+    sa.Column("response", JsonText, nullable=True),
+    sa.Column("applied", sa.Boolean, nullable=False),
+    sa.UniqueConstraint("ticket_id", "stamp"),
+)
+
+run_messages = sa.Table(
+    "run_messages",
+    metadata,
+    _of_ticket(key=True),
+    _place("position"),
+    _place("stamp"),
+    sa.Column("digest", sa.LargeBinary(32), nullable=False),
+)
+"""Which message stood at a position of the requests from a turn on (see `runs`)."""
+
+decisions = sa.Table(
+    "decisions",
+    metadata,
+    _key("id"),
+    _of_ticket(),
+    _text("state"),
+    _moment("proposed_at"),
+    sa.Column("document", JsonText, nullable=False),
+)
+sa.Index("ix_decisions_ticket", decisions.c.ticket_id)
+sa.Index("ix_decisions_state", decisions.c.state, decisions.c.proposed_at)
+
+actions = sa.Table(
+    "actions",
+    metadata,
+    _key("id"),
+    _of_ticket(),
+    _text("key"),
+    _text("call"),
+    _text("decision_id", null=True),
+    _text("tool"),
+    sa.Column("input", JsonText, nullable=False),
+    sa.Column("amount", Money, nullable=True),
+    _text("currency", null=True),
+    _text("object", null=True),
+    _text("identity", null=True),
+    _number("token"),
+    _text("actor_kind"),
+    _text("actor_name"),
+    _moment("intended_at"),
+)
+sa.Index("ix_actions_ticket", actions.c.ticket_id)
+sa.Index("ix_actions_tool", actions.c.tool, actions.c.intended_at)
+
+action_events = sa.Table(
+    "action_events",
+    metadata,
+    sa.Column(
+        "action_id",
+        Exact,
+        sa.ForeignKey("actions.id"),
+        primary_key=True,
+        nullable=False,
+    ),
+    _place("n"),
+    _of_ticket(),
+    _moment("at"),
+    _text("state"),
+    _text("actor_kind"),
+    _text("actor_name"),
+    sa.Column("result", JsonText, nullable=True),
+    _text("evidence", null=True),
+)
+sa.Index("ix_action_events_ticket", action_events.c.ticket_id)
+
+outbox = sa.Table(
+    "outbox",
+    metadata,
+    _key("message_id"),
+    _of_ticket(),
+    _number("seq"),
+    _text("author_kind"),
+    _text("author_name"),
+    _text("channel"),
+    _text("recipient"),
+    _text("subject"),
+    _text("text"),
+    _number("covers"),
+    _text("state"),
+    _moment("state_at"),
+    _number("waits", null=True),
+    _moment("created_at"),
+    _number("attempts"),
+    _moment("delivered_at", null=True),
+    _text("provider_id", null=True),
+    _text("why", null=True),
+    _text("in_reply_to", null=True),
+)
+sa.Index("ix_outbox_ticket", outbox.c.ticket_id)
+sa.Index("ix_outbox_created", outbox.c.created_at)
+_marked("ix_outbox_waits", outbox.c.waits, outbox.c.created_at)
+_marked("ix_outbox_provider", outbox.c.provider_id, outbox.c.provider_id)
+
+drafts = sa.Table(
+    "drafts",
+    metadata,
+    _of_ticket(key=True),
+    _key("operator"),
+    _key("mode"),
+    _text("text"),
+    _number("written_at_seq"),
+    _moment("updated_at"),
+)
+
+operators = sa.Table(
+    "operators",
+    metadata,
+    _key("name"),
+    _text("role"),
+    sa.Column("disabled", sa.Boolean, nullable=False),
+)
+
+workers = sa.Table(
+    "workers",
+    metadata,
+    _key("id"),
+    _text("host"),
+    _number("pid"),
+    _moment("started_at"),
+    _moment("seen_at"),
+)

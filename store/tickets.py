@@ -1,0 +1,177 @@
+"""The tickets' rows, the messages that arrived on them, and who is on them.
+
+A row is written with the standing that the journal comes to, and the columns beside
+it are derived here, in one place, so that an overview never shows what the journal
+doesn't say.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from core.standing import Standing, status
+from core.ticket import Origin, Status, Ticket, TicketId
+from store.codec import standing_from_json, standing_to_json
+from store.schema import arrivals, participants, tickets
+
+_HARM_DOUBT, _HARM_WAITING, _HARM_EXPIRING, _HARM_PEOPLE, _HARM_REST, _HARM_OVER = (
+    range(6)
+)
+
+
+@dataclass(slots=True, kw_only=True)
+class TicketRow:
+    """A ticket's row as a transaction found or made it."""
+
+    ticket: Ticket
+    standing: Standing
+    version: int
+
+
+def insert(connection: sa.Connection, row: TicketRow, stamp: int) -> None:
+    """Stores a new ticket."""
+    t = row.ticket
+    fixed = {
+        "id": t.id,
+        "subject": t.subject,
+        "channel": t.channel,
+        "claim": t.claim,
+        "origin": t.origin.value,
+        "created_at": t.created_at,
+    }
+    connection.execute(sa.insert(tickets), [{**fixed, **_values(row, stamp)}])
+
+
+def save(connection: sa.Connection, row: TicketRow, stamp: int) -> None:
+    """Stores where the ticket stands now."""
+    changed = sa.update(tickets).where(tickets.c.id == row.ticket.id)
+    connection.execute(changed.values(_values(row, stamp)))
+
+
+def exists(connection: sa.Connection, ticket: TicketId) -> bool:
+    """Whether there is such a ticket."""
+    query = sa.select(sa.literal(1)).where(tickets.c.id == ticket)
+    return connection.execute(query).first() is not None
+
+
+def read(connection: sa.Connection, ticket: TicketId) -> TicketRow | None:
+    """The ticket's row, or None."""
+    t = tickets.c
+    query = sa.select(
+        t.subject,
+        t.channel,
+        t.claim,
+        t.origin,
+        t.created_at,
+        t.standing,
+        t.version,
+    ).where(t.id == ticket)
+    row = connection.execute(query).first()
+    if row is None:
+        return None
+    opened = Ticket(
+        id=ticket,
+        subject=row.subject,
+        channel=row.channel,
+        claim=row.claim,
+        origin=Origin(row.origin),
+        created_at=row.created_at,
+    )
+    standing = standing_from_json(row.standing)
+    return TicketRow(ticket=opened, standing=standing, version=row.version)
+
+
+def arrived(
+    connection: sa.Connection, channel: str, external_id: str
+) -> tuple[TicketId, int] | None:
+    """Where a channel's message is stored, or None (rule 4)."""
+    a = arrivals.c
+    query = sa.select(a.ticket_id, a.seq).where(
+        a.channel == channel, a.external_id == external_id
+    )
+    found = connection.execute(query).first()
+    return None if found is None else (TicketId(found[0]), found[1])
+
+
+def remember_arrival(
+    connection: sa.Connection, channel: str, external_id: str, at: tuple[TicketId, int]
+) -> None:
+    """Stores that a channel's message is that journal entry; unique for the channel."""
+    ticket, seq = at
+    values = {"channel": channel, "external_id": external_id}
+    connection.execute(
+        sa.insert(arrivals), [{**values, "ticket_id": ticket, "seq": seq}]
+    )
+
+
+def people_on(connection: sa.Connection, ticket: TicketId) -> frozenset[str]:
+    """The addresses that are on a ticket."""
+    p = participants.c
+    query = sa.select(p.address).where(p.ticket_id == ticket)
+    return frozenset(connection.scalars(query))
+
+
+def add_people(
+    connection: sa.Connection, ticket: TicketId, addresses: Sequence[str]
+) -> None:
+    """Puts addresses on a ticket, lower-cased; those already there stay."""
+    there = people_on(connection, ticket)
+    new = sorted({address.lower() for address in addresses} - there)
+    if new:
+        rows = [{"ticket_id": ticket, "address": address} for address in new]
+        connection.execute(sa.insert(participants), rows)
+
+
+def _values(row: TicketRow, stamp: int) -> dict[str, object]:
+    s = row.standing
+    word = status(s)
+    may_run = row.ticket.origin is not Origin.IMPORTED
+    waits = s.waiting_since or s.last_at
+    free = s.held_by is None and s.run is None
+    agents = may_run and (s.run is not None or (s.due and free))
+    people = (
+        word in {Status.NEEDS_HUMAN, Status.IN_DOUBT} or s.withheld or s.undelivered
+    )
+    harm, order = _harm(s, word, row.ticket.created_at)
+    return {
+        "standing": standing_to_json(s),
+        "version": row.version,
+        "change": stamp,
+        "status": word.value,
+        "updated_at": s.last_at or row.ticket.created_at,
+        "customer": s.identity.customer if s.identity else None,
+        "customer_name": s.identity.name if s.identity else None,
+        "held_by": s.held_by,
+        "wanted_by": s.wanted_by,
+        "run_id": s.run,
+        "due_since": waits if may_run and s.due and free else None,
+        "for_people": 1 if people else None,
+        "at_agent": 1 if agents else None,
+        "pending": len(s.pending) or None,
+        "harm": harm,
+        "harm_order": order,
+    }
+
+
+def _harm(s: Standing, word: Status, created_at: datetime) -> tuple[int, int]:
+    """Where the ticket stands in the queue: worst first, then by the number."""
+    last = _micros(s.last_at or created_at)
+    if word is Status.IN_DOUBT:
+        return _HARM_DOUBT, last
+    if word is Status.RESOLVED:
+        return _HARM_OVER, -last
+    if s.waiting_since is not None:
+        return _HARM_WAITING, _micros(s.waiting_since)
+    if s.pending:
+        ends = [waiting[3] for waiting in s.pending.values() if waiting[3]]
+        soonest = min((datetime.fromisoformat(end) for end in ends), default=None)
+        return _HARM_EXPIRING, last if soonest is None else _micros(soonest)
+    if s.with_people is not None:
+        return _HARM_PEOPLE, last
+    return _HARM_REST, -last
+
+
+def _micros(at: datetime) -> int:
+    return int(at.timestamp() * 1_000_000)

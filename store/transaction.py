@@ -1,0 +1,462 @@
+"""The store: transactions as plain functions, and the feed of what they changed.
+
+`SqlTransaction` keeps each ticket that it has touched: the lock as it was found and
+as it is now, and the row with its standing. Entries are folded into the standing at
+once and written together before the next read that needs them, and at the end; so a
+turn that appends ten entries writes the ticket's row once. Within `write` the first
+touch of a ticket takes its lock row, and everything that follows is true until the
+commit.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from typing import TypeVar
+
+import sqlalchemy as sa
+
+from core.decision import Decision, Operator
+from core.errors import UnknownTicket
+from core.history import Draft, History, QueueRow, Reply
+from core.journal import Body, DecisionChanged, Entry, LockChanged, Message
+from core.ledger import Action, ActionEvent
+from core.lock import Hold, Lock
+from core.ports import QueueQuery, RunEnd, Transaction, Worker
+from core.standing import Standing, fold
+from core.ticket import Actor, RunId, Ticket, TicketId
+from core.turn import ModelResponse, Run, RunRecord, Turn
+from store import (
+    decisions,
+    drafts,
+    fence,
+    journal,
+    ledger,
+    locks,
+    migrate,
+    outbox,
+    people,
+    queue,
+    runs,
+    tickets,
+)
+from store.engine import Engine, open_engine
+from store.tickets import TicketRow
+
+T = TypeVar("T")
+
+_AWAITED = {"released", "handed_over", "forced", "wanted"}
+_SETTLED = {"approved", "overridden", "rejected"}
+
+
+class SqlStore:
+    """A store in SQLite or PostgreSQL (`core.ports.Store`)."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    @classmethod
+    def open(cls, url: str) -> "SqlStore":
+        """The store at a URL, created or brought up to date.
+
+        Args:
+            url: `sqlite:///FILE` or `postgresql://USER@HOST/DATABASE`.
+
+        Raises:
+            BadConfiguration: The URL names no database that a store can be kept in.
+            StoreTooNew: A newer program has written it.
+            StoreUnreachable: It can't be reached or written.
+        """
+        engine = open_engine(url)
+        try:
+            migrate.bring_up(engine)
+        except BaseException:
+            engine.close()
+            raise
+        return cls(engine)
+
+    @property
+    def place(self) -> str:
+        """Where it is, for people: a file, or host and database."""
+        return self._engine.place
+
+    async def write(self, transact: Callable[[Transaction], T]) -> T:
+        """Runs a transaction to its end and commits it (see `core.ports.Store`)."""
+
+        def work(connection: sa.Connection) -> T:
+            tx = SqlTransaction(self._engine, connection, writes=True)
+            result = transact(tx)
+            tx.flush()
+            return result
+
+        return await asyncio.wrap_future(self._engine.write(work))
+
+    async def read(self, look: Callable[[Transaction], T]) -> T:
+        """Runs a function on one read-only snapshot (see `core.ports.Store`)."""
+
+        def work(connection: sa.Connection) -> T:
+            return look(SqlTransaction(self._engine, connection, writes=False))
+
+        return await asyncio.wrap_future(self._engine.read(work))
+
+    def follow(self) -> AsyncIterator[frozenset[TicketId]]:
+        """The change feed (see `core.ports.Store`)."""
+        return self._engine.follow()
+
+    async def close(self) -> None:
+        """Lets what runs end, then ends the store's threads and connections."""
+        await asyncio.to_thread(self._engine.close)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Touched:
+    """A ticket within a transaction."""
+
+    row: TicketRow
+    found: Lock
+    lock: Lock
+    new: list[Entry] = field(default_factory=list)
+    changed: bool = False
+    awaited: bool = False
+
+
+class SqlTransaction:
+    """One transaction, open for the length of one function (`core.ports`)."""
+
+    def __init__(
+        self, engine: Engine, connection: sa.Connection, *, writes: bool
+    ) -> None:
+        self._engine = engine
+        self._connection = connection
+        self._writes = writes
+        self._touched: dict[TicketId, _Touched] = {}
+        self._now: datetime | None = None
+        self._stamp: int | None = None
+
+    @property
+    def now(self) -> datetime:
+        """The database's clock, one value for the whole transaction."""
+        if self._now is None:
+            self._now = self._engine.clock(self._connection)
+        return self._now
+
+    # Tickets and their journal
+
+    def open_ticket(self, ticket: Ticket) -> None:
+        """Stores a new ticket with its free lock and an empty journal."""
+        row = TicketRow(ticket=ticket, standing=Standing(), version=1)
+        tickets.insert(self._connection, row, self._number())
+        lock = locks.insert(self._connection, ticket.id)
+        self._touched[ticket.id] = _Touched(row=row, found=lock, lock=lock)
+
+    def has_ticket(self, ticket: TicketId) -> bool:
+        """Whether there is such a ticket."""
+        return tickets.exists(self._connection, ticket)
+
+    def history(self, ticket: TicketId) -> History:
+        """Everything stored about a ticket; locks it within `write`."""
+        touched = self._touch(ticket)
+        self._flush_ticket(touched)
+        c = self._connection
+        return History(
+            ticket=touched.row.ticket,
+            standing=touched.row.standing,
+            lock=touched.lock,
+            journal=journal.read(c, ticket),
+            decisions=decisions.of_ticket(c, ticket),
+            actions=ledger.of_ticket(c, ticket),
+            runs=runs.of_ticket(c, ticket),
+            outbox=outbox.of_ticket(c, ticket),
+            drafts=drafts.of_ticket(c, ticket),
+            now=self.now,
+        )
+
+    def standing(self, ticket: TicketId) -> Standing:
+        """Where the ticket stands; locks it within `write`."""
+        return self._touch(ticket).row.standing
+
+    def ticket(self, ticket: TicketId) -> Ticket:
+        """The ticket as it was opened."""
+        return self._touch(ticket).row.ticket
+
+    def append(self, ticket: TicketId, actor: Actor, body: Body) -> Entry:
+        """Appends what needs no hold."""
+        touched = self._touch(ticket)
+        before = touched.row.standing
+        entry = Entry(seq=before.last_seq + 1, at=self.now, actor=actor, body=body)
+        touched.row.standing = fold(before, entry)
+        touched.new.append(entry)
+        touched.changed = True
+        touched.awaited = touched.awaited or _is_awaited(before, body)
+        return entry
+
+    def append_as(self, hold: Hold, actor: Actor, body: Body) -> Entry:
+        """Appends as the holder (fenced)."""
+        self._fence(hold)
+        return self.append(hold.ticket, actor, body)
+
+    # Arrivals
+
+    def arrived(self, channel: str, external_id: str) -> tuple[TicketId, int] | None:
+        """Where a channel's message is stored, or None (rule 4)."""
+        return tickets.arrived(self._connection, channel, external_id)
+
+    def remember_arrival(
+        self, channel: str, external_id: str, ticket: TicketId, seq: int
+    ) -> None:
+        """Stores that a channel's message is that journal entry."""
+        at = (ticket, seq)
+        tickets.remember_arrival(self._connection, channel, external_id, at)
+
+    def thread_of(self, channel: str, references: Sequence[str]) -> TicketId | None:
+        """The ticket of the newest known one among these message ids."""
+        for message_id in reversed(references):
+            arrival = tickets.arrived(self._connection, channel, message_id)
+            if arrival is not None:
+                return arrival[0]
+            ours = outbox.ticket_by_message(self._connection, message_id)
+            if ours is not None:
+                return ours
+        return None
+
+    def participants(self, ticket: TicketId) -> frozenset[str]:
+        """The addresses that are on a ticket, lower-cased."""
+        return tickets.people_on(self._connection, ticket)
+
+    def add_participants(self, ticket: TicketId, addresses: Sequence[str]) -> None:
+        """Puts addresses on a ticket; those already there stay."""
+        self._touch(ticket)
+        tickets.add_people(self._connection, ticket, addresses)
+
+    # The lock
+
+    def lock_of(self, ticket: TicketId) -> Lock:
+        """The ticket's lock; locks its row within `write`."""
+        return self._touch(ticket).lock
+
+    def save_lock(self, lock: Lock) -> None:
+        """Stores the lock as a rule made it from `lock_of` of this transaction."""
+        self._touch(lock.ticket).lock = lock
+        locks.save(self._connection, lock)
+
+    # Runs
+
+    def start_run(self, hold: Hold, run: Run) -> None:
+        """Stores a run without turns (fenced)."""
+        self._fence(hold)
+        runs.insert(self._connection, run)
+
+    def store_request(
+        self, hold: Hold, run: RunId, turn: Turn, messages: Sequence[bytes]
+    ) -> None:
+        """Stores a turn and its messages as sent (fenced)."""
+        self._fence(hold)
+        runs.insert_request(self._connection, hold.ticket, run, turn, messages)
+
+    def store_response(
+        self,
+        hold: Hold,
+        run: RunId,
+        number: int,
+        response: ModelResponse,
+        *,
+        applied: bool,
+    ) -> None:
+        """Stores what the model returned for a turn (fenced)."""
+        self._fence(hold)
+        runs.save_response(self._connection, run, number, response, applied=applied)
+
+    def end_run(self, hold: Hold, run: RunId, end: RunEnd) -> None:
+        """Stores how a run of the held ticket ended (fenced)."""
+        self._fence(hold).changed = True
+        runs.save_end(self._connection, hold.ticket, run, end, self.now)
+
+    def run_record(self, run: RunId) -> RunRecord | None:
+        """A run with its messages as sent, or None."""
+        return runs.record(self._connection, run)
+
+    # Decisions and the ledger
+
+    def propose(self, hold: Hold, decision: Decision) -> None:
+        """Stores a new decision (fenced)."""
+        self._fence(hold).changed = True
+        decisions.insert(self._connection, decision)
+
+    def save_decision(self, decision: Decision) -> None:
+        """Stores a decision as `settle`, or its execution, made it."""
+        self._touch(decision.ticket).changed = True
+        decisions.save(self._connection, decision)
+
+    def decision(self, decision: str) -> Decision | None:
+        """A decision by its id; locks its ticket within `write`."""
+        ticket = decisions.ticket_of(self._connection, decision)
+        if ticket is None:
+            return None
+        self._touch(ticket)
+        return decisions.read(self._connection, decision)
+
+    def decisions(self, *, open_only: bool) -> tuple[Decision, ...]:
+        """Decisions of all tickets, oldest first."""
+        return decisions.all_of_them(self._connection, open_only=open_only)
+
+    def intend(self, hold: Hold, action: Action) -> None:
+        """Stores an action with its first event (fenced)."""
+        self._fence(hold).changed = True
+        ledger.insert(self._connection, action)
+
+    def record(self, hold: Hold, action: str, event: ActionEvent) -> None:
+        """Adds a dated event to an action (fenced)."""
+        self._fence(hold).changed = True
+        ledger.add_event(self._connection, hold.ticket, action, event)
+
+    def spent_today(self, tool: str) -> Decimal:
+        """What done and open actions of a tool moved since midnight UTC."""
+        if self._writes:  # a limit of the day spans tickets: one at a time counts
+            self._engine.alone(self._connection, f"handoff spent {tool}")
+        midnight = self.now.replace(hour=0, minute=0, second=0, microsecond=0)
+        return ledger.spent(self._connection, tool, midnight)
+
+    # Replies on their way to the buyer
+
+    def enqueue(self, hold: Hold, reply: Reply) -> None:
+        """Puts a reply into the outbox (fenced)."""
+        self._fence(hold).changed = True
+        outbox.insert(self._connection, reply, self.now)
+
+    def save_reply(self, reply: Reply) -> None:
+        """Stores a reply's new state, attempts and outcome."""
+        self._touch(reply.ticket).changed = True
+        outbox.save(self._connection, reply, self.now)
+
+    def reply(self, message_id: str) -> Reply | None:
+        """A reply by its id; locks its ticket within `write`."""
+        ticket = outbox.ticket_of(self._connection, message_id)
+        if ticket is None:
+            return None
+        self._touch(ticket)
+        return outbox.read(self._connection, message_id)
+
+    def outbox(self) -> tuple[Reply, ...]:
+        """All replies still on their way, and the last 200 that were."""
+        return outbox.overview(self._connection)
+
+    def deliverable(self, limit: int) -> tuple[Reply, ...]:
+        """Replies that a sender may take up: `queued`, or `sending` too long."""
+        return outbox.deliverable(self._connection, self.now, limit)
+
+    # People, drafts, workers
+
+    def operators(self) -> tuple[Operator, ...]:
+        """Everybody, by name."""
+        return people.read_operators(self._connection)
+
+    def save_operator(self, operator: Operator) -> None:
+        """Stores a new or changed operator."""
+        people.save_operator(self._connection, operator)
+
+    def login(self) -> str | None:
+        """Who the database says is connected, where it knows (PostgreSQL)."""
+        return self._engine.login(self._connection)
+
+    def save_draft(self, draft: Draft) -> None:
+        """Keeps unsent text; an empty text discards the draft."""
+        self._touch(draft.ticket)
+        drafts.save(self._connection, draft)
+
+    def report_alive(self, worker: Worker) -> None:
+        """Stores that a worker process lives."""
+        people.save_worker(self._connection, worker, self.now)
+
+    def retire(self, worker: str) -> None:
+        """Forgets a worker that ended in order."""
+        people.remove_worker(self._connection, worker)
+
+    def workers(self) -> tuple[Worker, ...]:
+        """Worker processes that reported within the last day."""
+        return people.read_workers(self._connection, self.now)
+
+    # Overviews
+
+    def due(self, limit: int) -> tuple[TicketId, ...]:
+        """Tickets that a run may take: held by a dead run, or due and free."""
+        self.flush()
+        dead = locks.dead_runs(self._connection, self.now, limit)
+        waiting = queue.due(self._connection, limit)
+        return tuple(dict.fromkeys((*dead, *waiting)))[:limit]
+
+    def queue(self, query: QueueQuery) -> tuple[QueueRow, ...]:
+        """Rows of the queue, by harm."""
+        self.flush()
+        return queue.rows(self._connection, query)
+
+    def queue_rows(self, tickets: Sequence[TicketId]) -> tuple[QueueRow, ...]:
+        """The rows of these tickets, for a screen that shows them already."""
+        self.flush()
+        return queue.rows_of(self._connection, tickets)
+
+    def counts(self, operator: str) -> Mapping[str, int]:
+        """How many tickets each view holds."""
+        self.flush()
+        return queue.counts(self._connection, operator)
+
+    def busy(self) -> bool:
+        """Whether a run holds a ticket, dead or alive, or a reply is deliverable."""
+        c = self._connection
+        return locks.any_run(c) or outbox.any_waiting(c)
+
+    # Within
+
+    def flush(self) -> None:
+        """Writes what was appended and not written yet."""
+        for touched in self._touched.values():
+            self._flush_ticket(touched)
+
+    def _flush_ticket(self, touched: _Touched) -> None:
+        if not touched.changed:
+            return
+        row = touched.row
+        if touched.new:
+            journal.insert(self._connection, row.ticket.id, touched.new)
+            touched.new = []
+        row.version += 1
+        tickets.save(self._connection, row, self._number())
+        if touched.awaited:
+            self._engine.wake(self._connection)
+        touched.changed = touched.awaited = False
+
+    def _touch(self, ticket: TicketId) -> _Touched:
+        """The ticket within this transaction; within `write` its row is locked."""
+        touched = self._touched.get(ticket)
+        if touched is None:
+            # the lock first: what is read after it is the newest there is
+            lock = locks.read(self._connection, ticket, hold=self._writes)
+            row = tickets.read(self._connection, ticket) if lock else None
+            if lock is None or row is None:
+                raise UnknownTicket(f"there is no ticket {ticket}")
+            touched = _Touched(row=row, found=lock, lock=lock)
+            self._touched[ticket] = touched
+        return touched
+
+    def _fence(self, hold: Hold) -> _Touched:
+        touched = self._touch(hold.ticket)
+        fence.check(hold, touched.found, touched.lock)
+        return touched
+
+    def _number(self) -> int:
+        if self._stamp is None:
+            self._stamp = self._engine.stamp(self._connection)
+        return self._stamp
+
+
+def _is_awaited(before: Standing, body: Body) -> bool:
+    """Whether somebody waits for this entry, so that a follower should look now."""
+    match body:
+        case Message(direction="in"):
+            return before.run is None and before.held_by is None
+        case LockChanged(change=change):
+            return change in _AWAITED
+        case DecisionChanged(state=state):
+            return state in _SETTLED
+        case _:
+            return False
