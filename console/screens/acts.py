@@ -1,0 +1,207 @@
+"""What the desk does to tickets: a flow each, and its answer in one plain line.
+
+Nothing is said to be done before the flow has come back: then it is stored.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from console.live import Services
+from console.screens.decision import Ruling
+from console.screens.withheld import Caught
+from console.wording import clock_time
+from core.cleanse import one_line
+from core.decision import (
+    AlreadyDecided,
+    Approved,
+    Decision,
+    Expired,
+    FirstOfTwo,
+    NotAllowed,
+    Overridden,
+    Rejected,
+    Stale,
+    Verdict,
+)
+from core.errors import HandoffError
+from core.flows import handoff, supervise
+from core.lock import Acquired, AlreadyYours, HeldBy, PassedOn, TakeoverWanted
+from core.ticket import TicketId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """What an act came to.
+
+    Attributes:
+        words: One line for the person; "" where the screen shows it anyway.
+        done: Whether it is stored.
+        waiting: For a take-over: whether the run has still to hand over.
+    """
+
+    words: str
+    done: bool
+    waiting: bool = False
+
+
+class Acts:
+    """The acts of one operator."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._store = services.store
+        self._me = services.operator
+
+    async def take(self, ticket: TicketId) -> Said:
+        """Takes a ticket over, or asks its run to hand it over."""
+        return await _told(self._take, ticket)
+
+    async def _take(self, ticket: TicketId) -> Said:
+        match await handoff.take_over(self._store, ticket, self._me):
+            case Acquired() | AlreadyYours():
+                return Said(words="", done=True)
+            case TakeoverWanted():
+                return Said(words="", done=True, waiting=True)
+            case HeldBy(holder=holder, since=since):
+                at = clock_time(since, self._services.zone)
+                return _no(f"{one_line(holder.name, 30)} has it since {at}")
+            case PassedOn(lock=lock):
+                name = lock.holder.name if lock.holder else "a colleague"
+                return _no(f"{one_line(name, 30)} asked first and has it now")
+            case handoff.NotPossible(why=why):
+                return _no(why)
+
+    async def press(self, ticket: TicketId) -> Said:
+        """Looks whether a run that was asked to hand over is dead."""
+
+        async def look(ticket: TicketId) -> Said:
+            await handoff.settle_wanted(self._store, ticket)
+            return Said(words="", done=True)
+
+        return await _told(look, ticket)
+
+    async def reply(self, ticket: TicketId, text: str, seen: int) -> Said:
+        """Answers the buyer; covers what was on the screen."""
+
+        async def send(ticket: TicketId) -> Said:
+            me = self._me
+            done = await handoff.reply(self._store, ticket, me, text, seen=seen)
+            return _outcome(done, "Stored and on its way to the buyer")
+
+        return await _told(send, ticket)
+
+    async def note(self, ticket: TicketId, text: str) -> Said:
+        """Leaves a note for colleagues."""
+
+        async def keep(ticket: TicketId) -> Said:
+            return _outcome(
+                await handoff.note(self._store, ticket, self._me, text), "Note kept"
+            )
+
+        return await _told(keep, ticket)
+
+    async def save_draft(self, ticket: TicketId, mode: str, text: str) -> Said:
+        """Keeps unsent text."""
+
+        async def save(ticket: TicketId) -> Said:
+            await handoff.save_draft(self._store, ticket, self._me, mode, text)
+            return Said(words="", done=True)
+
+        return await _told(save, ticket)
+
+    async def give_back(self, ticket: TicketId, how: handoff.GiveBack) -> Said:
+        """Lets a ticket go."""
+
+        async def let_go(ticket: TicketId) -> Said:
+            outcome = await handoff.give_back(self._store, ticket, self._me, how)
+            if not isinstance(outcome, handoff.GivenBack):
+                return _outcome(outcome, "")
+            if how.to == "agent" and not outcome.workers_alive:
+                return Said(words="Given back; no agent is running now", done=True)
+            words = "Resolved" if how.to == "resolved" else f"Given to {how.to}"
+            return Said(words=one_line(words, 60), done=True)
+
+        return await _told(let_go, ticket)
+
+    async def withheld(self, ticket: TicketId, caught: Caught) -> Said:
+        """Sends, edits or discards a withheld reply."""
+
+        async def settle(ticket: TicketId) -> Said:
+            store, me, seq = self._store, self._me, caught.seq
+            if caught.choice == "discard":
+                gone = await handoff.discard_withheld(store, ticket, me, seq)
+                return _outcome(gone, "Discarded")
+            text = caught.text if caught.choice == "edit" else None
+            sent = await handoff.send_withheld(store, ticket, me, seq, text)
+            return _outcome(sent, "Stored and on its way to the buyer")
+
+        return await _told(settle, ticket)
+
+    async def decide(self, decision: Decision, ruling: Ruling) -> Said:
+        """Settles a decision."""
+
+        async def settle(ticket: TicketId) -> Said:
+            del ticket
+            spec = None
+            if ruling.kind == "override" and self._services.tools is not None:
+                spec = (await self._services.tools()).get(decision.tool)
+            verdict = Verdict(
+                kind=ruling.kind, why=ruling.why, input=ruling.input, seen=ruling.seen
+            )
+            return _ruled(
+                await supervise.decide(
+                    self._store, decision.id, verdict, self._me, spec
+                )
+            )
+
+        return await _told(settle, decision.ticket)
+
+
+def taken_words(ticket: TicketId, seconds: float) -> str:
+    """What is said when a take-over has come through."""
+    if seconds < 1:
+        return f"{ticket} is yours, after {max(1, round(seconds * 1000))} ms"
+    return f"{ticket} is yours, after {seconds:.1f} s"
+
+
+def _ruled(outcome: supervise.Decided) -> Said:
+    match outcome:
+        case Approved(decision=new):
+            return Said(words=f"{new.id} approved", done=True)
+        case Overridden(decision=new):
+            return Said(words=f"{new.id} approved with changed arguments", done=True)
+        case Rejected(decision=new):
+            return Said(words=f"{new.id} rejected", done=True)
+        case FirstOfTwo(decision=new):
+            return Said(words=f"{new.id}: a second person must approve too", done=True)
+        case Expired(decision=new):
+            return _no(f"{new.id} has expired")
+        case AlreadyDecided() | Stale() | NotAllowed():
+            return _no(supervise.why_not(outcome))
+        case supervise.WrongArguments(why=why):
+            return _no(why)
+        case supervise.UnknownDecision():
+            return _no("there is no such decision any more")
+
+
+def _outcome(outcome: handoff.Done | handoff.Refusal, words: str) -> Said:
+    match outcome:
+        case handoff.Done():
+            return Said(words=words, done=True)
+        case handoff.NotHolder(holder=holder):
+            who = "nobody" if holder is None else one_line(holder.name, 30)
+            return _no(f"you do not hold it any more: {who} does")
+        case handoff.NotPossible(why=why):
+            return _no(why)
+
+
+def _no(why: str) -> Said:
+    return Said(words=one_line(why, 200), done=False)
+
+
+async def _told(act: Callable[[TicketId], Awaitable[Said]], ticket: TicketId) -> Said:
+    """An act whose expected failures are an answer too."""
+    try:
+        return await act(ticket)
+    except HandoffError as error:
+        return _no(str(error))

@@ -1,0 +1,226 @@
+"""The card of a decision: approve, change, reject.
+
+The focus is on Cancel. `y` approves, and only once the whole card has been on the
+screen; `e` edits the arguments as JSON, `x` asks for a reason. The key that opens
+the card does nothing here.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.widgets import Input
+from typing_extensions import override
+
+from console.screens.panel import Panel
+from console.widgets.card_lines import card_lines
+from console.widgets.chart import Sight
+from console.widgets.composer import Editor
+from console.widgets.line_view import LineView
+from console.widgets.spans import Line, line
+from core.decision import Decision
+from core.history import History
+from core.ticket import Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ruling:
+    """What a supervisor said of a decision.
+
+    Attributes:
+        decision: Its id.
+        kind: `approve`, `override` or `reject`.
+        why: The reason, "" for none.
+        input: For an override: the new arguments.
+        seen: The journal seq that was on the screen.
+    """
+
+    decision: str
+    kind: str
+    why: str
+    input: Json
+    seen: int
+
+
+class DecisionPanel(Panel[Ruling]):
+    """The card."""
+
+    def __init__(
+        self, decision: Decision, history: History, sight: Callable[[int], Sight]
+    ) -> None:
+        super().__init__()
+        self.decision = decision
+        self.history = history
+        self.sight = sight
+        self.read_whole = False
+        self.asking = ""
+
+    @override
+    def compose(self) -> ComposeResult:
+        with Vertical(id="panel", classes="-card"):
+            yield LineView(id="card")
+            yield Input(id="card-why", placeholder="why it is rejected")
+            yield Editor(id="card-input", compact=True, tab_behavior="focus")
+            yield LineView(id="panel-keys")
+
+    @override
+    def on_mount(self) -> None:
+        """Shows the card; nothing has the focus but Cancel."""
+        super().on_mount()
+        self.call_after_refresh(self._draw)
+        self.watch(self.query_one("#card"), "scroll_y", self._looked, init=False)
+
+    def on_resize(self) -> None:
+        """Wraps anew."""
+        self.call_after_refresh(self._draw)
+
+    def renew(self, history: History) -> None:
+        """Shows what came since: a newer message, another's verdict."""
+        decision = history.decision(self.decision.id)
+        if decision is None:
+            return
+        grown = history.newest_buyer_seq() > self.history.newest_buyer_seq()
+        self.decision, self.history = decision, history
+        self.read_whole = self.read_whole and not grown
+        self._draw()
+
+    def _draw(self) -> None:
+        card = self.query_one("#card", LineView)
+        width = max(20, card.size.width)
+        card.show(card_lines(self.decision, self.history, self.sight(width)))
+        card.refresh(layout=True)
+        self.call_after_refresh(self._looked)
+
+    def _looked(self) -> None:
+        card = self.query_one("#card", LineView)
+        if card.size.height and card.at_end:
+            self.read_whole = True
+        self.query_one("#panel-keys", LineView).show([self._keys()])
+
+    def _keys(self) -> Line:
+        if self.asking == "reject":
+            return line(
+                ("⏎", "key"), (" rejects   ", "dim"), ("esc", "key"), (" back", "dim")
+            )
+        if self.asking == "override":
+            return line(
+                ("^s", "key"),
+                (" approves these arguments   ", "dim"),
+                ("esc", "key"),
+                (" back", "dim"),
+            )
+        if self.decision.state.value != "pending":
+            return line(
+                (f"already {self.decision.state.value}   ", "wait"),
+                ("esc", "key"),
+                (" close", "dim"),
+            )
+        read = self.read_whole
+        return line(
+            ("▸ esc Cancel", "strong"),
+            ("    ", "dim"),
+            ("y", "key" if read else "faint"),
+            (
+                " approve" if read else " approve (read to the end: j)",
+                "text" if read else "faint",
+            ),
+            ("    ", "dim"),
+            ("e", "key"),
+            (" edit    ", "text"),
+            ("x", "key"),
+            (" reject", "text"),
+        )
+
+    @override
+    def pressed(self, key: str) -> bool:
+        """The card's keys."""
+        if self.asking:
+            return self._answering(key)
+        match key:
+            case "y":
+                self._approve()
+            case "e":
+                self._ask("override")
+            case "x":
+                self._ask("reject")
+            case "j" | "down" | "pagedown" | "space":
+                self._scroll(1 if key in {"j", "down"} else 8)
+            case "k" | "up" | "pageup":
+                self._scroll(-1 if key in {"k", "up"} else -8)
+            case "G" | "end":
+                self._scroll(100_000)
+            case "enter":
+                self.dismiss(None)
+            case _:
+                return False
+        return True
+
+    def _scroll(self, lines: int) -> None:
+        card = self.query_one("#card", LineView)
+        lowest = max(0, len(card.lines) - card.size.height)
+        card.to_row(max(0, min(card.scroll_offset.y + lines, lowest)))
+        self.call_after_refresh(self._looked)
+
+    def _approve(self) -> None:
+        if not self.read_whole:
+            self.app.bell()
+            return
+        self._rule("approve", "", None)
+
+    def _ask(self, what: str) -> None:
+        self.asking = what
+        self.set_class(what == "reject", "-reject")
+        self.set_class(what == "override", "-override")
+        if what == "reject":
+            self.query_one("#card-why", Input).focus()
+        elif what == "override":
+            editor = self.query_one("#card-input", Editor)
+            text = json.dumps(self.decision.input, ensure_ascii=True, indent=2)
+            editor.load_text(text)
+            editor.focus()
+        else:
+            self.set_focus(None)
+        self._looked()
+
+    def _answering(self, key: str) -> bool:
+        if key == "escape":
+            self._ask("")
+            return True
+        if key in {"ctrl+s", "ctrl+enter"} and self.asking == "override":
+            self._override()
+            return True
+        return False
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Rejects with the reason; without one it only says that it is needed."""
+        event.stop()
+        why = event.value.strip()
+        if why:
+            self._rule("reject", why, None)
+        else:
+            self.notify("A rejection needs a reason.", severity="warning", markup=False)
+
+    def _override(self) -> None:
+        text = self.query_one("#card-input", Editor).text
+        try:
+            value = json.loads(text)
+        except ValueError as wrong:
+            self.notify(f"Not JSON: {wrong}", severity="warning", markup=False)
+            return
+        if not isinstance(value, Mapping):
+            self.notify("An object of arguments is needed.", severity="warning")
+            return
+        self._rule("override", "", dict(value))
+
+    def _rule(self, kind: str, why: str, value: Json) -> None:
+        self.dismiss(
+            Ruling(
+                decision=self.decision.id,
+                kind=kind,
+                why=why,
+                input=value,
+                seen=self.history.standing.last_seq,
+            )
+        )

@@ -1,0 +1,99 @@
+"""Giving a ticket back: to the agent, the queue, a colleague, or resolved."""
+
+from collections.abc import Sequence
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.widgets import Input
+from typing_extensions import override
+
+from console.screens.panel import Panel
+from console.widgets.choices import Choice, Choices
+from console.widgets.line_view import LineView
+from console.widgets.spans import EMPTY, Line, line
+from core.cleanse import one_line
+from core.flows.handoff import GiveBack
+from core.ticket import TicketId
+
+
+class GiveBackPanel(Panel[GiveBack]):
+    """Asks to whom; enter takes the first: the agent, waiting for the buyer."""
+
+    def __init__(
+        self,
+        ticket: TicketId,
+        *,
+        names: Sequence[str],
+        workers: int,
+        unread: bool,
+    ) -> None:
+        super().__init__()
+        self.ticket = ticket
+        self.names = tuple(names)
+        self.agents = workers
+        self.unread = unread
+
+    @override
+    def compose(self) -> ComposeResult:
+        with Vertical(id="panel"):
+            yield LineView(self._head(), id="panel-head")
+            yield Choices(self._choices(), id="choices")
+            yield LineView(
+                [EMPTY, line(("note for the agent ", "dim"), ("tab", "key"))],
+                id="panel-label",
+            )
+            yield Input(id="panel-note", placeholder="what it should know or do")
+            yield LineView(
+                [
+                    line(
+                        ("⏎", "key"),
+                        (" gives back   ", "dim"),
+                        ("esc", "key"),
+                        (" keeps it", "dim"),
+                    )
+                ],
+                id="panel-keys",
+            )
+
+    @override
+    def on_mount(self) -> None:
+        """Starts on the list."""
+        super().on_mount()
+        self.query_one(Choices).focus()
+
+    def _head(self) -> list[Line]:
+        lines = [line(("Give back ", "strong"), (self.ticket, "strong")), EMPTY]
+        if not self.agents:
+            said = "No agent is running now: it goes on when one starts."
+            lines[1:1] = [line((said, "wait"))]
+        return lines
+
+    def _choices(self) -> list[Choice]:
+        wait = (
+            "looks at the buyer's new message"
+            if self.unread
+            else ("waits for the buyer")
+        )
+        return [
+            Choice(id="wait", line=line("to the agent", (f", {wait}", "dim"))),
+            Choice(id="on", line=line("to the agent", (", carries on now", "dim"))),
+            Choice(id="queue", line=line("to the queue", (", for people", "dim"))),
+            Choice(id="resolved", line=line("resolved")),
+            *(
+                Choice(id=f"@{name}", line=line("to ", one_line(name, 40)))
+                for name in self.names
+            ),
+        ]
+
+    def on_choices_taken(self, event: Choices.Taken) -> None:
+        """Answers with the choice and the note."""
+        note = self.query_one("#panel-note", Input).value.strip()
+        choice = event.choice
+        to = {"wait": "agent", "on": "agent"}.get(choice, choice.removeprefix("@"))
+        self.dismiss(
+            GiveBack(
+                to=to,
+                note=note,
+                carry_on=choice == "on",
+            )
+        )

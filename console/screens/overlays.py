@@ -1,0 +1,161 @@
+"""The small panels: all actions, the keys of where you are, and leaving."""
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.widgets import Input
+from typing_extensions import override
+
+from console.keymap import COMMANDS, Command, Here, possible, shown
+from console.screens.panel import Panel
+from console.widgets.choices import Choice, Choices
+from console.widgets.line_view import LineView
+from console.widgets.spans import EMPTY, Line, fit, line
+
+
+class PalettePanel(Panel[str]):
+    """Every action with its key; typing narrows the list."""
+
+    def __init__(self, here: Here, themes: Sequence[str]) -> None:
+        super().__init__()
+        self.listening = True
+        self.here = here
+        self.themes = tuple(themes)
+
+    @override
+    def compose(self) -> ComposeResult:
+        with Vertical(id="panel"):
+            yield Input(id="panel-find", placeholder="all actions")
+            yield Choices(self._found(""), id="choices")
+
+    @override
+    def on_mount(self) -> None:
+        """Starts in the search."""
+        self.query_one(Input).focus()
+
+    def _found(self, wanted: str) -> list[Choice]:
+        words = wanted.casefold().split()
+        out = []
+        for command in COMMANDS:
+            said = f"{command.words} {command.id}".casefold()
+            if command.id == "palette" or not possible(command, self.here):
+                continue
+            if all(word in said for word in words):
+                keys = " ".join(shown(k) for k in command.keys[:2])
+                spans = line((fit(keys, 9), "key"), (command.words, "text"))
+                out.append(Choice(id=command.id, line=spans))
+        for theme in self.themes:
+            if words and all(word in f"theme {theme}" for word in words):
+                spans = line((fit("", 9), "key"), (f"theme: {theme}", "text"))
+                out.append(Choice(id=f"theme:{theme}", line=spans))
+        return out
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Narrows the list."""
+        event.stop()
+        self.query_one(Choices).show(self._found(event.value))
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Takes the first one left."""
+        event.stop()
+        self.query_one(Choices).take()
+
+    def on_choices_taken(self, event: Choices.Taken) -> None:
+        """Answers with the command's id."""
+        self.dismiss(event.choice)
+
+
+def help_lines(here: Here) -> list[Line]:
+    """The keys that do something here, by group; the others after them, faint."""
+    now = [c for c in COMMANDS if possible(c, here) and c.id != "send"]
+    later = [c for c in COMMANDS if not possible(c, here)]
+    lines: list[Line] = [line(("Keys here", "strong")), EMPTY]
+    ordered = sorted(now, key=lambda c: c.group)
+    for group, commands in groupby(ordered, key=lambda c: c.group):
+        lines.append(line((group.upper(), "dim")))
+        lines += [_key_line(c, "text") for c in commands]
+        lines.append(EMPTY)
+    lines.append(line(("NOT NOW", "dim")))
+    lines += [_key_line(c, "faint") for c in later]
+    mouse = "The mouse works too; shift and drag selects text in most terminals."
+    return [*lines, EMPTY, line((mouse, "dim"))]
+
+
+def _key_line(command: Command, role: str) -> Line:
+    keys = "  ".join(shown(k) for k in command.keys)
+    return line(
+        (f"  {fit(keys, 14)}", "key" if role == "text" else "faint"),
+        (command.words, role),
+    )
+
+
+class HelpPanel(Panel[None]):
+    """The keys of where you are."""
+
+    def __init__(self, here: Here) -> None:
+        super().__init__()
+        self.listening = True
+        self.here = here
+
+    @override
+    def compose(self) -> ComposeResult:
+        with Vertical(id="panel", classes="-card"):
+            yield LineView(help_lines(self.here), id="card")
+            yield LineView([line(("esc", "key"), (" closes", "dim"))], id="panel-keys")
+
+    @override
+    def pressed(self, key: str) -> bool:
+        """Scrolls, or closes."""
+        card = self.query_one("#card", LineView)
+        match key:
+            case "j" | "down":
+                card.scroll_down(animate=False)
+            case "k" | "up":
+                card.scroll_up(animate=False)
+            case "pagedown" | "space" | "ctrl+d":
+                card.scroll_page_down(animate=False)
+            case "pageup" | "ctrl+u":
+                card.scroll_page_up(animate=False)
+            case "question_mark" | "q" | "enter" | "f1":
+                self.dismiss(None)
+            case _:
+                return False
+        return True
+
+
+class LeavePanel(Panel[bool]):
+    """Asks before leaving, where tickets are held or text is unsent."""
+
+    def __init__(self, held: int, *, unsent: bool) -> None:
+        super().__init__()
+        self.held = held
+        self.unsent = unsent
+
+    @override
+    def compose(self) -> ComposeResult:
+        lines = [line(("Leave?", "strong")), EMPTY]
+        if self.held:
+            tickets = "1 ticket" if self.held == 1 else f"{self.held} tickets"
+            said = f"You hold {tickets}. Holds stay: the agent is silent until you"
+            lines += [line(said), line("give them back.")]
+        if self.unsent:
+            lines.append(line("Unsent text is kept as a draft."))
+        keys = line(
+            ("▸ esc Stay", "strong"), ("    ", "dim"), ("y", "key"), (" leave", "text")
+        )
+        with Vertical(id="panel"):
+            yield LineView([*lines, EMPTY], id="panel-head")
+            yield LineView([keys], id="panel-keys")
+
+    @override
+    def pressed(self, key: str) -> bool:
+        """`y` leaves, enter stays."""
+        if key == "y":
+            self.dismiss(result=True)
+        elif key == "enter":
+            self.dismiss(None)
+        else:
+            return False
+        return True

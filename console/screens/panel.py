@@ -1,0 +1,87 @@
+"""What every panel above the desk has: a box, `esc` closes it, `tab` moves inside.
+
+For its first 300 milliseconds a panel ignores keys, so that a key meant for the desk
+never acts on what has just come up.
+"""
+
+from typing import Generic, TypeVar
+
+from textual import events
+from textual.screen import ModalScreen
+from textual.widgets import Input, TextArea
+from typing_extensions import override
+
+from console.widgets.choices import Choices
+
+R = TypeVar("R")
+
+DEAF = 0.3
+"""Seconds for which a new panel ignores keys."""
+
+
+class Panel(ModalScreen[R | None], Generic[R], inherit_bindings=False):
+    """A box above the desk."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.listening = False
+
+    def on_mount(self) -> None:
+        """Starts to listen a little later."""
+        self.set_timer(DEAF, self._listen)
+
+    def _listen(self) -> None:
+        self.listening = True
+
+    @property
+    def typing(self) -> bool:
+        """Whether letters are text here."""
+        return isinstance(self.focused, Input | TextArea)
+
+    def on_key(self, event: events.Key) -> None:
+        """Gives a key to `pressed`, once the panel listens."""
+        if not self.listening:
+            event.stop()
+            event.prevent_default()
+            return
+        if self.pressed(event.key) or self._common(event.key):
+            event.stop()
+            event.prevent_default()
+
+    def pressed(self, key: str) -> bool:
+        """What a key does here; subclasses answer.
+
+        Returns:
+            Whether the key did something.
+        """
+        del key
+        return False
+
+    def _common(self, key: str) -> bool:
+        if key == "escape":
+            self.dismiss(None)
+            return True
+        if key in {"tab", "shift+tab"}:
+            (self.focus_next if key == "tab" else self.focus_previous)()
+            return True
+        return self._choose(key)
+
+    def _choose(self, key: str) -> bool:
+        for choices in self.query(Choices):
+            if key == "down" or (key == "j" and not self.typing):
+                choices.step(1)
+            elif key == "up" or (key == "k" and not self.typing):
+                choices.step(-1)
+            elif key == "enter" and not isinstance(self.focused, TextArea):
+                choices.take()
+            else:
+                return False
+            return True
+        return False
+
+    @override
+    def dismiss(self, result: R | None = None):  # type: ignore[no-untyped-def,override] # the library's return type is private
+        """Closes the panel once, however many keys ask for it."""
+        if self.is_current:
+            return super().dismiss(result)
+        return None

@@ -1,0 +1,137 @@
+"""The agent's replies that a take-over caught, one card after the other."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from typing_extensions import override
+
+from console.screens.panel import Panel
+from console.widgets.composer import Editor
+from console.widgets.line_view import LineView
+from console.widgets.spans import EMPTY, Line, line, paragraph
+from console.wording import clock_time
+from core.cleanse import cleanse
+from core.history import Reply
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caught:
+    """What becomes of a withheld reply.
+
+    Attributes:
+        seq: The reply's journal entry.
+        choice: `send`, `edit` or `discard`.
+        text: For an edit: the new text.
+    """
+
+    seq: int
+    choice: str
+    text: str
+
+
+class WithheldPanel(Panel[Caught]):
+    """One withheld reply: send it as it is, edit it, or discard it."""
+
+    def __init__(self, replies: Sequence[Reply]) -> None:
+        super().__init__()
+        self.reply = replies[0]
+        self.more = len(replies) - 1
+        self.editing = False
+
+    @override
+    def compose(self) -> ComposeResult:
+        with Vertical(id="panel", classes="-card"):
+            yield LineView(id="card")
+            yield Editor(id="card-input", compact=True, tab_behavior="focus")
+            yield LineView([self._keys()], id="panel-keys")
+
+    @override
+    def on_mount(self) -> None:
+        """Shows the reply."""
+        super().on_mount()
+        self.call_after_refresh(self._draw)
+
+    def on_resize(self) -> None:
+        """Wraps anew."""
+        self.call_after_refresh(self._draw)
+
+    def _draw(self) -> None:
+        card = self.query_one("#card", LineView)
+        width = max(20, card.size.width)
+        at = clock_time(self.reply.created_at, None)
+        more = f" · {self.more} more" if self.more else ""
+        head = line(
+            ("Withheld ", "wait-strong"),
+            (f"the agent's reply of {at}, not sent{more}", "dim"),
+        )
+        text = cleanse(self.reply.text, limit=20_000, lines=400)
+        card.show([head, EMPTY, *paragraph(text, width)])
+        card.refresh(layout=True)
+
+    def _keys(self) -> Line:
+        if self.editing:
+            return line(
+                ("^s", "key"),
+                (" sends this text   ", "dim"),
+                ("esc", "key"),
+                (" back", "dim"),
+            )
+        return line(
+            ("▸ esc Later", "strong"),
+            ("    ", "dim"),
+            ("s", "key"),
+            (" send as it is    ", "text"),
+            ("e", "key"),
+            (" edit    ", "text"),
+            ("d", "key"),
+            (" discard", "text"),
+        )
+
+    @override
+    def pressed(self, key: str) -> bool:
+        """The card's keys."""
+        if self.editing:
+            return self._writing(key)
+        match key:
+            case "s":
+                self._settle("send", "")
+            case "d":
+                self._settle("discard", "")
+            case "e":
+                self._edit(editing=True)
+            case "j" | "down":
+                self.query_one("#card", LineView).scroll_down(animate=False)
+            case "k" | "up":
+                self.query_one("#card", LineView).scroll_up(animate=False)
+            case "enter":
+                self.dismiss(None)
+            case _:
+                return False
+        return True
+
+    def _writing(self, key: str) -> bool:
+        editor = self.query_one("#card-input", Editor)
+        if key == "escape":
+            self._edit(editing=False)
+            return True
+        if key in {"ctrl+s", "ctrl+enter"} and editor.text.strip():
+            self._settle("edit", editor.text)
+            return True
+        return False
+
+    def _edit(self, *, editing: bool) -> None:
+        self.editing = editing
+        self.set_class(editing, "-override")
+        editor = self.query_one("#card-input", Editor)
+        if editing:
+            editor.load_text(cleanse(self.reply.text, limit=100_000, lines=5000))
+            editor.focus()
+        else:
+            self.set_focus(None)
+        self.query_one("#panel-keys", LineView).show([self._keys()])
+
+    @override
+    def _settle(self, choice: str, text: str) -> None:
+        self.dismiss(Caught(seq=self.reply.seq, choice=choice, text=text))

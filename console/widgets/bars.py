@@ -1,0 +1,96 @@
+"""The two lines on top and the one at the bottom, as lines.
+
+The top says who sits here, on what, whether the screen is live, and the views with
+their counts. The bottom says the few keys that make sense now; the library's own
+footer makes each change of focus four times as dear.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from console.keymap import Here, hints
+from console.live import Lost
+from console.widgets.spans import Line, Span, clip, ends, line, width_of
+from console.wording import VIEWS
+from core.cleanse import one_line
+from core.decision import Operator
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Top:
+    """What the top lines say.
+
+    Attributes:
+        operator: Who sits here.
+        title: What is said of the store or the model, or "".
+        view: The view that is shown.
+        counts: Tickets by view; empty before the first read.
+        workers: Workers alive, None before the first read.
+        live: Whether the feed runs.
+        filter: What the queue is filtered by, or "".
+    """
+
+    operator: Operator
+    title: str
+    view: str
+    counts: Mapping[str, int]
+    workers: int | None
+    live: bool
+    filter: str = ""
+
+
+def top_lines(top: Top, width: int) -> list[Line]:
+    """Two lines in exactly the width."""
+    who = f"  {one_line(top.operator.name, 30)} · {top.operator.role.value}"
+    link = ("   ● live", "ok") if top.live else ("   ○ not live", "harm")
+    left = line((" handoff", "yours"), (who, "dim"), link)
+    right: list[Span] = []
+    if top.title:
+        right.append(Span(f"{one_line(top.title, 60)}   ", "wait"))
+    if top.workers == 0:
+        right.append(Span("no agent running ", "wait"))
+    elif top.workers is not None:
+        word = "worker" if top.workers == 1 else "workers"
+        right.append(Span(f"{top.workers} {word} ", "dim"))
+    first = ends(left, tuple(right), width)
+    return [clip(first, width), clip(_views(top, width), width)]
+
+
+def _views(top: Top, width: int) -> Line:
+    long = [Span(" ", "dim")]
+    short = [Span(" ", "dim")]
+    for key, view, words in VIEWS:
+        number = f"{top.counts[view]:,}" if view in top.counts else ""
+        now = view == top.view
+        role = "yours" if now else "dim"
+        act = f"view:{view}"
+        long.append(Span(f"{key} {words} {number}".strip() + "   ", role, act))
+        brief = words if now else words.split()[0]
+        short.append(Span(f"{key} {brief} {number}".strip() + "  ", role, act))
+    found = (Span(f"/ {one_line(top.filter, 40)}", "found"),) if top.filter else ()
+    chosen = long if width_of(long) + width_of(found) <= width else short
+    return (*chosen, *found)
+
+
+def hint_line(here: Here, width: int) -> Line:
+    """The keys that make sense now, dropped from the right where it is narrow."""
+    spans: list[Span] = [Span(" ", "dim")]
+    used = 1
+    for command, key in hints(here):
+        words = command.short
+        if command.id == "find" and here.pane == "timeline":
+            words = "search"
+        pair = (Span(key, "key", command.id), Span(f" {words}   ", "dim", command.id))
+        size = width_of(pair)
+        if used + size > width + 2:
+            break
+        spans += pair
+        used += size
+    return clip(tuple(spans), width)
+
+
+def lost_line(lost: Lost, seconds: int, width: int) -> Line:
+    """The one banner of a store that is gone."""
+    words = f" ⚠ OFFLINE · {one_line(lost.why, 160)}"
+    keys = f" text is kept · retry in {max(0, seconds)} s · ^r now "
+    return ends(line((words, "solid-harm")), line((keys, "solid-harm")), width)

@@ -1,0 +1,147 @@
+"""A decision as a card: what would be done, exactly, and what speaks for it.
+
+The amount is the ledger's column and nothing else: whatever an argument says, it is
+one field on its own lines, its controls visible (a reason can't paint a second
+amount). What the buyer wrote after the proposal makes it stale and is shown.
+"""
+
+import json
+from collections.abc import Mapping
+
+from console.widgets.chart import Sight
+from console.widgets.spans import EMPTY, Line, clip, line, named, paragraph
+from console.wording import count, money, span_of, when
+from core.cleanse import changed, cleanse, one_line
+from core.decision import Decision
+from core.history import History
+from core.journal import Message, ToolCalled, ToolReturned
+from core.ticket import Json
+
+_COLUMN = 12
+_VALUE = 4000
+
+
+def inline_lines(decision: Decision, history: History, sight: Sight) -> list[Line]:
+    """The card in a few lines, for the desk."""
+    lines = [_head(decision)]
+    for name, value in _fields(decision.input)[:4]:
+        text = one_line(value, 120)
+        lines += named(one_line(name, 11), text, sight.width, column=_COLUMN)[:1]
+    rule = one_line(decision.rule, 120)
+    lines += named("rule", rule, sight.width, column=_COLUMN)[:1]
+    lines.append(_since(decision, history))
+    lines.append(
+        line(
+            ("a", "key"),
+            (" opens the card  ", "dim"),
+            ("there y approves, e edits, x rejects", "dim"),
+        )
+    )
+    return [clip(spans, sight.width) for spans in lines]
+
+
+def card_lines(decision: Decision, history: History, sight: Sight) -> list[Line]:
+    """The whole card."""
+    width = sight.width
+    lines = [_head(decision), EMPTY]
+    for name, value in _fields(decision.input):
+        lines += _field(name, value, width)
+    lines.append(EMPTY)
+    lines += _pair("rule", decision.rule, width)
+    lines += _pair("buyer", _who(history), width)
+    read = [_read(seq, history) for seq in decision.evidence]
+    lines += _pair("agent read", ", ".join(r for r in read if r) or "nothing", width)
+    if decision.four_eyes:
+        said = (
+            f"{decision.first} approved; another person must too"
+            if (decision.first)
+            else "two different people must approve"
+        )
+        lines += _pair("four eyes", said, width)
+    left = decision.expires_at - sight.now
+    lines += _pair(
+        "waits",
+        f"since {when(decision.proposed_at, sight.now, sight.zone)}"
+        f", expires in {span_of(left)}",
+        width,
+    )
+    lines += [_since(decision, history), *_newer(decision, history, width)]
+    return lines
+
+
+def newer_messages(decision: Decision, history: History) -> list[tuple[int, Message]]:
+    """What the buyer wrote after the agent had read for its proposal."""
+    return [
+        (e.seq, e.body)
+        for e in history.journal
+        if isinstance(e.body, Message)
+        and e.body.direction == "in"
+        and e.seq > decision.based_on
+    ]
+
+
+def _head(decision: Decision) -> Line:
+    amount = money(decision.amount, decision.currency)
+    shown = ((f" {amount} ", "solid-wait"), (" ", "text")) if amount else ()
+    return line(
+        *shown,
+        (one_line(decision.tool, 40), "strong"),
+        (f"  {one_line(decision.id, 24)}", "dim"),
+    )
+
+
+def _fields(arguments: Json) -> list[tuple[str, str]]:
+    if not isinstance(arguments, Mapping):
+        return [("arguments", json.dumps(arguments, ensure_ascii=False))]
+    return [
+        (str(n), v if isinstance(v, str) else json.dumps(v, ensure_ascii=False))
+        for n, v in arguments.items()
+    ]
+
+
+def _field(name: str, value: str, width: int) -> list[Line]:
+    text = one_line(value, _VALUE)
+    lines = named(one_line(name, 11), f"“{text}”", width, column=_COLUMN)
+    if changed(value) or "\n" in value:
+        margin = " " * _COLUMN
+        lines.append(line((f"{margin}holds hidden characters or line ends", "wait")))
+    return lines
+
+
+def _pair(name: str, value: str, width: int) -> list[Line]:
+    return named(name, one_line(value, 400), width, column=_COLUMN)
+
+
+def _who(history: History) -> str:
+    identity = history.standing.identity
+    if identity is None:
+        return "not verified"
+    return f"verified: {identity.name or ''} {identity.customer}".replace("  ", " ")
+
+
+def _read(seq: int, history: History) -> str:
+    entry = next((e for e in history.journal if e.seq == seq), None)
+    if entry is None or not isinstance(entry.body, ToolReturned):
+        return ""
+    for other in history.journal:
+        if isinstance(other.body, ToolCalled) and other.body.id == entry.body.id:
+            return one_line(other.body.name, 30)
+    return ""
+
+
+def _since(decision: Decision, history: History) -> Line:
+    newer = newer_messages(decision, history)
+    if not newer:
+        return line(
+            (f"{'since':<{_COLUMN}}", "dim"), ("nothing new from the buyer", "ok")
+        )
+    said = f"STALE: {count(len(newer), 'newer message')} of the buyer"
+    return line((f"{'since':<{_COLUMN}}", "dim"), (said, "harm"))
+
+
+def _newer(decision: Decision, history: History, width: int) -> list[Line]:
+    lines: list[Line] = []
+    for _, message in newer_messages(decision, history):
+        text = cleanse(message.text.strip(), limit=_VALUE, lines=100)
+        lines += [EMPTY, *paragraph(text, width, "buyer", indent=2)]
+    return lines

@@ -1,0 +1,324 @@
+"""The session chart, as lines: who the buyer is proven to be first, then the rest.
+
+`chart_lines` fills the pane at the right of a wide screen; `strip_lines` says the
+same in the few lines that a narrower one can spare.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+from decimal import Decimal
+
+from console.widgets.spans import EMPTY, Line, clip, fit, line, named, paragraph
+from console.wording import age, count, money, span_of, stop_words, when
+from core.cleanse import one_line
+from core.decision import Decision, DecisionState
+from core.history import History
+from core.identity import Identity
+from core.journal import Message
+from core.ledger import ActionState
+from core.ticket import ActorKind
+from core.turn import Run
+
+_NAME = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sight:
+    """For whom a chart is drawn, and when.
+
+    Attributes:
+        me: The operator.
+        now: For ages.
+        zone: The person's zone; None for the system's.
+        width: Cells.
+    """
+
+    me: str
+    now: datetime
+    zone: tzinfo | None
+    width: int
+
+
+def chart_lines(history: History, sight: Sight) -> list[Line]:
+    """The whole chart, in sections."""
+    sections = [
+        identity_lines(history, sight),
+        _lock(history, sight),
+        _decisions(history, sight),
+        _state(history, sight),
+        _money(history, sight),
+        _runs(history, sight),
+        _ticket(history, sight),
+    ]
+    lines: list[Line] = []
+    for section in sections:
+        if section:
+            lines += [*section, EMPTY]
+    return [clip(spans, sight.width) for spans in lines]
+
+
+def strip_lines(history: History, sight: Sight) -> list[Line]:
+    """The chart in a few lines: identity, money, state."""
+    lines = identity_lines(history, sight)
+    moved = _money_words(history)
+    if moved:
+        lines.append((*line((fit("MONEY", _NAME), "strong")), *moved))
+    words = _state_words(history)
+    if words:
+        lines.append(line((fit("STATE", _NAME), "strong"), (words, "dim")))
+    return [clip(spans, sight.width) for spans in lines]
+
+
+def identity_lines(history: History, sight: Sight) -> list[Line]:
+    """Who the buyer is verified to be, how, by whom; or that nobody knows."""
+    identity = history.standing.identity
+    claim = one_line(history.ticket.claim or "nothing", 120)
+    if identity is None:
+        return [
+            line((" UNVERIFIED ", "solid-quiet"), (" claims to be", "dim")),
+            *named("claim", f"From: {claim}", sight.width, role="wait", column=_NAME),
+        ]
+    head = one_line(identity.name or identity.customer, 80)
+    return [
+        line((" VERIFIED ", "solid-ok"), (f" {head}", "strong")),
+        *_named("customer", one_line(identity.customer, 60), sight),
+        *_named("how", one_line(identity.method.replace("_", " "), 60), sight),
+        *_named("evidence", one_line(identity.evidence, 200), sight),
+        *_named("by", _by(identity, history, sight), sight),
+        *_named("claim", f"From: {claim}", sight),
+    ]
+
+
+def _by(identity: Identity, history: History, sight: Sight) -> str:
+    at = when(identity.at, sight.now, sight.zone)
+    del history
+    if identity.by.kind is ActorKind.AGENT:
+        return f"agent, run {one_line(identity.by.name, 24)} · {at}"
+    who = "you" if identity.by.name == sight.me else one_line(identity.by.name, 30)
+    return f"{who} · {at}"
+
+
+def _named(name: str, value: str, sight: Sight) -> list[Line]:
+    return named(name, value, sight.width, column=_NAME)
+
+
+def _title(words: str, more: str = "") -> Line:
+    return line((words, "strong"), (f"  {more}" if more else "", "dim"))
+
+
+def _lock(history: History, sight: Sight) -> list[Line]:
+    s, lock = history.standing, history.lock
+    token = ("", f" · token {lock.token}")
+    if s.held_by is not None and s.held_since is not None:
+        mine = s.held_by == sight.me
+        who = "you hold it" if mine else f"{one_line(s.held_by, 30)} holds it"
+        since = f" since {when(s.held_since, sight.now, sight.zone)}{token[1]}"
+        symbol = "■ " if mine else "□ "
+        role = "yours" if mine else "other"
+        return [_title("LOCK"), line((symbol, role), (who, role), (since, "dim"))]
+    if s.run is not None:
+        lines = [
+            _title("LOCK"),
+            line(
+                ("● ", "agent"),
+                (f"run {one_line(s.run, 20)}", "agent"),
+                (f", turn {s.run_turn or 1}{token[1]}", "dim"),
+            ),
+        ]
+        if s.wanted_by is not None:
+            who = "you" if s.wanted_by == sight.me else one_line(s.wanted_by, 24)
+            lines.append(line(("◐ ", "yours"), (f"{who} asked to take over", "yours")))
+        return lines
+    waits = " · waits for a decision" if s.pending else ""
+    return [
+        _title("LOCK"),
+        line(
+            ("○ ", "wait" if s.pending else "dim"),
+            ("free", "text"),
+            (f"{waits}{token[1]}", "dim"),
+        ),
+    ]
+
+
+def _decisions(history: History, sight: Sight) -> list[Line]:
+    lines: list[Line] = []
+    for decision in history.decisions:
+        if decision.state is DecisionState.PENDING:
+            lines += _pending(decision, sight)
+        elif decision.open:
+            by = one_line(decision.decided_by or "", 24)
+            lines.append(
+                line(
+                    ("✓ ", "ok"),
+                    (one_line(decision.id, 20), "text"),
+                    (f" approved by {by}, not executed yet", "dim"),
+                )
+            )
+    return [_title("DECISION"), *lines] if lines else []
+
+
+def _pending(decision: Decision, sight: Sight) -> list[Line]:
+    amount = money(decision.amount, decision.currency)
+    left = span_of(decision.expires_at - sight.now)
+    first = (
+        f" · {one_line(decision.first, 20)} approved, one more"
+        if decision.first
+        else ""
+    )
+    return [
+        line(
+            ("▲ ", "wait"),
+            (f"{amount} " if amount else "", "wait-strong"),
+            (one_line(decision.tool, 30), "strong"),
+            (f" {one_line(decision.id, 20)}", "dim"),
+        ),
+        line((f"  expires in {left}{first}", "dim"), (" · a opens it", "key")),
+    ]
+
+
+def _state(history: History, sight: Sight) -> list[Line]:
+    s = history.standing
+    lines: list[Line] = []
+    if s.triage is not None:
+        category, priority = s.triage
+        said = f"{one_line(category, 30)} · {one_line(priority, 20)}"
+        lines += _named("triage", said, sight)
+    if s.with_people is not None:
+        said = one_line(s.with_people, 200)
+        lines += named("people", said, sight.width, role="wait", column=_NAME)
+    for name, value in list(s.task_state.items())[:12]:
+        lines += _named(one_line(name, 9), _brief(value), sight)
+    return [_title("STATE"), *lines] if lines else []
+
+
+def _state_words(history: History) -> str:
+    s = history.standing
+    words = [one_line(part, 24) for part in s.triage or ()]
+    if s.with_people is not None:
+        words.append(one_line(s.with_people, 60))
+    words += [_brief(value) for value in list(s.task_state.values())[:3]]
+    return " · ".join(words)
+
+
+def _brief(value: object) -> str:
+    if isinstance(value, str):
+        return one_line(value, 160)
+    if isinstance(value, Mapping):
+        parts = [
+            f"{k} {v if isinstance(v, str) else json.dumps(v)}"
+            for k, v in value.items()
+        ]
+        return one_line(", ".join(parts), 160)
+    return one_line(json.dumps(value, ensure_ascii=False, default=str), 160)
+
+
+_ACTION = {
+    ActionState.DONE: ("✓ ", "ok"),
+    ActionState.FAILED: ("✗ ", "dim"),
+    ActionState.NOT_RUN: ("✗ ", "dim"),
+    ActionState.IN_DOUBT: ("! ", "harm"),
+    ActionState.INTENDED: ("◐ ", "dim"),
+}
+
+
+def _money(history: History, sight: Sight) -> list[Line]:
+    lines: list[Line] = []
+    for action in history.actions:
+        symbol, role = _ACTION[action.state]
+        amount = money(action.amount, action.currency)
+        by = (
+            "agent"
+            if action.by.kind is ActorKind.AGENT
+            else one_line(action.by.name, 16)
+        )
+        at = when(action.events[-1].at, sight.now, sight.zone)
+        what = one_line(action.tool, 24)
+        doubt = " · in doubt" if action.state is ActionState.IN_DOUBT else ""
+        lines.append(
+            line(
+                (symbol, role),
+                (f"{amount:>12} " if amount else "", "strong"),
+                (what, "text"),
+                (doubt, "harm"),
+                (f" {by} {at}", "dim"),
+            )
+        )
+    return [_title("ACTIONS"), *lines] if lines else []
+
+
+def _money_words(history: History) -> Line:
+    spans: list[tuple[str, str]] = []
+    for action in history.actions[-4:]:
+        symbol, role = _ACTION[action.state]
+        amount = money(action.amount, action.currency) or one_line(action.tool, 20)
+        spans += [(symbol, role), (f"{amount}  ", "text")]
+    for decision in history.decisions:
+        if decision.state is DecisionState.PENDING:
+            amount = money(decision.amount, decision.currency)
+            spans += [
+                ("▲ ", "wait"),
+                (f"{amount or one_line(decision.tool, 20)} ", "text"),
+                (one_line(decision.id, 20) + "  ", "dim"),
+            ]
+    return line(*spans)
+
+
+def _runs(history: History, sight: Sight) -> list[Line]:
+    if not history.runs:
+        return []
+    costs = [run.cost_usd for run in history.runs]
+    total = f"{sum((c for c in costs if c is not None), Decimal(0)):.2f} USD"
+    known = total if None not in costs else "cost not known"
+    lines = [_title("RUNS", f"{len(history.runs)} · {known}")]
+    for run in history.runs[-6:]:
+        lines += _run(run, sight)
+    return lines
+
+
+def _run(run: Run, sight: Sight) -> list[Line]:
+    used = run.usage
+    cost = "cost not known" if run.cost_usd is None else f"{run.cost_usd:.2f} USD"
+    model = one_line(run.answered_by or run.model, 40)
+    sent = used.in_tokens + used.cache_read_tokens + used.cache_write_tokens
+    stop = (
+        stop_words(run.stop.value)
+        if run.stop
+        else f"works, {age(run.started_at, sight.now)}"
+    )
+    return [
+        line(
+            (one_line(run.id, 24), "text"),
+            (f" {count(len(run.turns), 'turn')} · {stop}", "dim"),
+        ),
+        line((f"  {_short(sent)} in · {_short(used.out_tokens)} out · {cost}", "dim")),
+        line(
+            (f"  {model} · prompt {one_line(run.prompt.version.version, 24)}", "faint")
+        ),
+    ]
+
+
+def _short(tokens: int) -> str:
+    return f"{tokens / 1000:.1f}k" if tokens >= 1000 else str(tokens)  # noqa: PLR2004 # a thousand
+
+
+def _ticket(history: History, sight: Sight) -> list[Line]:
+    ticket = history.ticket
+    said = sum(isinstance(e.body, Message) for e in history.journal)
+    opened = when(ticket.created_at, sight.now, sight.zone)
+    return [
+        _title("TICKET"),
+        *paragraph(one_line(ticket.subject or "(no subject)", 200), sight.width),
+        line(
+            (
+                f"{one_line(ticket.channel, 20)} · opened {opened} · {count(said, 'message')}",
+                "dim",
+            )
+        ),
+        *(
+            [line(("imported, finished", "dim"))]
+            if ticket.origin.value == "imported"
+            else []
+        ),
+    ]

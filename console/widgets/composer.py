@@ -1,0 +1,112 @@
+"""Where a person writes: a reply while holding the ticket, a note at any time.
+
+Letters typed here never act, pasting never sends, and what is pasted is cleansed
+first, since the editor would paint raw escapes. Editing keys run as the keys come
+in: the library runs bound keys later than printable ones, so that fast typing of
+`b a backspace c` would lose the order.
+"""
+
+from typing import ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.message import Message
+from textual.widgets import TextArea
+from typing_extensions import override
+
+from console.widgets.line_view import LineView
+from console.widgets.spans import Line, clip, line
+from core.cleanse import cleanse
+
+PASTE = 20_000
+"""Characters that one paste may bring."""
+
+
+class Editor(TextArea):
+    """A text area that keeps the order of what is typed."""
+
+    _INLINE: ClassVar[dict[str, str]] = {
+        "backspace": "delete_left",
+        "delete": "delete_right",
+        "left": "cursor_left",
+        "right": "cursor_right",
+        "up": "cursor_up",
+        "down": "cursor_down",
+        "home": "cursor_line_start",
+        "end": "cursor_line_end",
+        "ctrl+w": "delete_word_left",
+        "ctrl+k": "delete_to_end_of_line_or_delete_line",
+        "ctrl+left": "cursor_word_left",
+        "ctrl+right": "cursor_word_right",
+    }
+
+    @override
+    async def _on_key(self, event: events.Key) -> None:
+        action = self._INLINE.get(event.key)
+        if action is not None and not self.read_only:
+            event.stop()
+            event.prevent_default()
+            getattr(self, f"action_{action}")()
+            return
+        await super()._on_key(event)
+
+    @override
+    async def _on_paste(self, event: events.Paste) -> None:
+        event.stop()
+        event.prevent_default()
+        safe = cleanse(event.text, limit=PASTE, lines=2000)
+        self.insert(safe)
+
+
+class Composer(Vertical):
+    """The editor with the line that says for whom it is."""
+
+    class Edited(Message):
+        """The text changed."""
+
+    class Touched(Message):
+        """The line above the editor was clicked."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 # Textual's word
+        super().__init__(id=id)
+        self.mode = "reply"
+        self._filled = ""
+
+    @override
+    def compose(self) -> ComposeResult:
+        yield LineView(id="composer-label")
+        yield Editor(id="editor", soft_wrap=True, tab_behavior="focus", compact=True)
+
+    @property
+    def editor(self) -> Editor:
+        """The text area itself."""
+        return self.query_one("#editor", Editor)
+
+    @property
+    def text(self) -> str:
+        """What is written."""
+        return self.editor.text
+
+    def fill(self, text: str) -> None:
+        """Puts a draft into the editor; that is no edit of the person's."""
+        safe = cleanse(text, limit=100_000, lines=5000)
+        self._filled = safe
+        if self.editor.text != safe:
+            self.editor.load_text(safe)
+            self.editor.move_cursor(self.editor.document.end)
+
+    def present(self, *, mode: str, open_: bool, words: Line) -> None:
+        """Says for whom it is, and shows the editor or only its line."""
+        self.mode = mode
+        self.set_class(mode == "note", "-note")
+        self.set_class(open_, "-open")
+        label = self.query_one("#composer-label", LineView)
+        label.show([clip(words or line(""), max(1, label.size.width or 200))])
+
+    def on_text_area_changed(self, event: TextArea.Changed) -> None:
+        """Tells of what the person wrote, not of what was filled in."""
+        event.stop()
+        if self.editor.text != self._filled:
+            self._filled = self.editor.text
+            self.post_message(self.Edited())

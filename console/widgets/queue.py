@@ -1,0 +1,257 @@
+"""The queue: 100,000 tickets as a window of rows, its cursor a ticket and no number.
+
+Only the window around what is shown is loaded; a row outside is asked for with
+`Wanted`. The list re-sorts under the cursor: the ticket stays selected and its row
+stays where it was on the screen. When the ticket leaves the view, nothing else is
+selected in its place: a key must never act on a ticket that slipped under the hand.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from textual import events
+from textual.geometry import Size
+from textual.message import Message
+from textual.strip import Strip
+from typing_extensions import override
+
+from console.live import PAGE, Glance
+from console.widgets.line_view import Painted
+from console.widgets.queue_lines import queue_line
+from console.widgets.spans import EMPTY, Line, line, paragraph
+from core.history import QueueRow
+from core.ticket import TicketId
+
+_LEAD = 60
+"""Rows above the first one shown that a window holds."""
+
+_TICK = 5
+"""Seconds after which ages are painted anew."""
+
+
+class Queue(Painted, can_focus=True, inherit_bindings=False):
+    """The list of tickets."""
+
+    class Chosen(Message):
+        """The cursor stands on another ticket."""
+
+        def __init__(self, ticket: TicketId | None) -> None:
+            super().__init__()
+            self.ticket = ticket
+
+    class Opened(Message):
+        """The ticket under the cursor was clicked again or entered."""
+
+    class Wanted(Message):
+        """Rows are shown that are not loaded."""
+
+        def __init__(self, offset: int) -> None:
+            super().__init__()
+            self.offset = offset
+
+    def __init__(self, *, me: str, id: str | None = None) -> None:  # noqa: A002 # Textual's word
+        super().__init__(id=id)
+        self.me = me
+        self.total = 0
+        self.cursor: TicketId | None = None
+        self.cursor_at = 0
+        self.empty_words = ""
+        self.agents = 0
+        self.now: datetime | None = None
+        self._order: dict[int, TicketId] = {}
+        self._rows: dict[TicketId, QueueRow] = {}
+        self._strips: dict[TicketId, tuple[tuple[object, ...], Strip]] = {}
+        self._empty: list[Line] = []
+
+    # What is shown
+
+    def show(self, glance: Glance, *, offset: int, total: int, fresh: bool) -> None:
+        """Shows a window of the queue as it was read.
+
+        Args:
+            glance: The rows, in the queue's order.
+            offset: Where they begin.
+            total: Tickets in this view.
+            fresh: Another view or filter: the cursor goes to the first row.
+        """
+        self._order = dict(enumerate(glance.ids, start=offset))
+        self.total = max(total, offset + len(glance.ids)) if glance.ids else total
+        if not glance.ids and offset == 0:
+            self.total = 0
+        self._take(glance)
+        self.virtual_size = Size(0, self.total)
+        if fresh:
+            self.cursor, self.cursor_at = None, 0
+            self.to_row(0)
+        self._follow_cursor()
+        self._wrap_empty()
+        self.refresh()
+
+    def renew(self, glance: Glance) -> None:
+        """Shows rows that were read again; the order stays."""
+        self._take(glance)
+        self.refresh()
+
+    def row(self, ticket: TicketId) -> QueueRow | None:
+        """A row that is loaded."""
+        return self._rows.get(ticket)
+
+    def shown(self) -> tuple[TicketId, ...]:
+        """The tickets on the screen, and the selected one."""
+        top = self.scroll_offset.y
+        seen = range(top, top + self.size.height)
+        ids = {self._order[y]: None for y in seen if y in self._order}
+        if self.cursor is not None:
+            ids[self.cursor] = None
+        return tuple(ids)
+
+    @property
+    def window(self) -> int:
+        """Where a window around the rows on the screen begins."""
+        return max(0, self.scroll_offset.y - _LEAD)
+
+    def _take(self, glance: Glance) -> None:
+        kept: Mapping[TicketId, QueueRow] = self._rows
+        if len(kept) > 10 * PAGE:
+            kept = {t: r for t, r in kept.items() if t in set(self._order.values())}
+            self._strips.clear()
+        self._rows = {**kept, **glance.rows}
+        self.agents, self.now = glance.workers, glance.now
+
+    def _follow_cursor(self) -> None:
+        """Keeps the selected ticket selected, and its row where it was."""
+        if self.cursor is None:
+            self._land(self.cursor_at)
+            return
+        found = next((i for i, t in self._order.items() if t == self.cursor), None)
+        if found is None:
+            self.cursor_at = max(0, min(self.cursor_at, self.total - 1))
+            return
+        moved, self.cursor_at = found - self.cursor_at, found
+        top = self.scroll_offset.y
+        if moved and 0 <= found - moved - top < self.size.height:
+            self.to_row(top + moved)
+
+    # The cursor
+
+    def step(self, rows: int) -> None:
+        """Moves the cursor by so many rows."""
+        self._land(self.cursor_at + rows)
+
+    def first(self) -> None:
+        """Moves the cursor to the first ticket."""
+        self._land(0)
+
+    def last(self) -> None:
+        """Moves the cursor to the last ticket."""
+        self._land(self.total - 1)
+
+    def page(self, pages: float) -> None:
+        """Moves the cursor by so many screens."""
+        self._land(self.cursor_at + round(pages * max(1, self.size.height - 1)))
+
+    def select(self, ticket: TicketId) -> None:
+        """Selects a ticket, whether the view holds it or not."""
+        self.cursor = ticket
+        self._follow_cursor()
+        self.post_message(self.Chosen(ticket))
+        self.refresh()
+
+    def _land(self, at: int) -> None:
+        before, was_at = self.cursor, self.cursor_at
+        self.cursor_at = max(0, min(at, self.total - 1))
+        self.cursor = self._order.get(self.cursor_at)
+        top, height = self.scroll_offset.y, max(1, self.size.height)
+        if self.cursor_at < top:
+            self.to_row(self.cursor_at)
+        elif self.cursor_at >= top + height:
+            self.to_row(self.cursor_at - height + 1)
+        else:
+            self.refresh_line(was_at)
+            self.refresh_line(self.cursor_at)
+        if self.cursor != before:
+            self.post_message(self.Chosen(self.cursor))
+        if self.cursor is None and self.total:
+            self.post_message(self.Wanted(max(0, self.cursor_at - PAGE // 2)))
+
+    # Painting
+
+    @override
+    def line_at(self, y: int) -> Line:
+        """The ticket at a row, a placeholder while it is read, or why it is empty."""
+        if not self.total:
+            return self._empty[y] if 0 <= y < len(self._empty) else EMPTY
+        ticket = self._order.get(y)
+        row = self._rows.get(ticket) if ticket is not None else None
+        if row is None or self.now is None:
+            return line(("  ·", "faint")) if 0 <= y < self.total else EMPTY
+        return queue_line(
+            row, self.size.width, me=self.me, now=self.now, workers=self.agents
+        )
+
+    @override
+    def ground_at(self, y: int) -> str:
+        """The row under the cursor, where its ticket is really there."""
+        if self.cursor is None or self._order.get(y) != self.cursor:
+            return ""
+        return "cursor" if self.has_focus else "still"
+
+    @override
+    def strip_at(self, y: int, width: int) -> Strip:
+        """A row, painted once for each of its versions."""
+        ticket = self._order.get(y)
+        row = self._rows.get(ticket) if ticket is not None else None
+        if ticket is None or row is None or self.now is None:
+            return super().strip_at(y, width)
+        ground = self.ground_at(y)
+        tick = int(self.now.timestamp()) // _TICK
+        key = (row.version, row.status, width, ground, tick, self.agents > 0)
+        known = self._strips.get(ticket)
+        if known is None or known[0] != key:
+            known = (key, self.painted(self.line_at(y), width, ground))
+            self._strips[ticket] = known
+        return known[1]
+
+    @override
+    def notify_style_update(self) -> None:
+        """Forgets what was painted in the theme before."""
+        self._strips.clear()
+        super().notify_style_update()
+
+    @override
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Asks for rows that came into view and are not loaded."""
+        super().watch_scroll_y(old_value, new_value)
+        top = round(new_value)
+        seen = range(top, min(self.total, top + self.size.height))
+        if any(y not in self._order for y in (*seen[:1], *seen[-1:])):
+            self.post_message(self.Wanted(max(0, top - _LEAD)))
+
+    def on_resize(self) -> None:
+        """Keeps the cursor on the screen."""
+        self._wrap_empty()
+        height = max(1, self.size.height)
+        if self.cursor_at >= self.scroll_offset.y + height:
+            self.to_row(self.cursor_at - height + 1)
+
+    def on_focus(self, event: events.Focus) -> None:
+        """Shows the cursor as live."""
+        del event
+        self.refresh()
+
+    def on_blur(self, event: events.Blur) -> None:
+        """Shows the cursor as resting."""
+        del event
+        self.refresh()
+
+    def on_painted_pressed(self, event: Painted.Pressed) -> None:
+        """A click selects, a click on the selected ticket opens it."""
+        event.stop()
+        if self.cursor is not None and self._order.get(event.y) == self.cursor:
+            self.post_message(self.Opened())
+        elif event.y < self.total:
+            self._land(event.y)
+
+    def _wrap_empty(self) -> None:
+        width = max(10, self.size.width - 4)
+        self._empty = [EMPTY, *paragraph(self.empty_words, width, "dim", indent=2)]

@@ -1,0 +1,39 @@
+"""How a ticket looks as a row of the queue."""
+
+from datetime import datetime
+
+from console.widgets.spans import Line, fit, line
+from console.wording import age, state_of
+from core.cleanse import one_line
+from core.history import QueueRow
+
+BUYER_FROM = 64
+"""Width from which the buyer has a column."""
+
+LOUD = {"wait", "yours", "harm"}
+"""Roles of states that wait for a person: their subjects are strong."""
+
+
+def queue_line(
+    row: QueueRow, width: int, *, me: str, now: datetime, workers: int
+) -> Line:
+    """A row in exactly the width: state, ticket, subject, buyer, what waits, age."""
+    word = state_of(row, me, now, workers=workers)
+    waits = 19 if width >= BUYER_FROM else max(10, min(18, width // 3 - 2))
+    buyer = 16 if width >= BUYER_FROM else 0
+    subject = max(4, width - 2 - 11 - buyer - 2 - waits - 6)
+    loud = word.role in LOUD
+    verified = row.standing.identity is not None
+    waited = row.standing.waiting_since or row.updated_at
+    return line(
+        (f"{word.symbol} ", word.role),
+        (fit(row.ticket, 10) + " ", "strong" if loud else "text"),
+        (
+            fit(one_line(row.subject or "(no subject)", 120), subject - 1) + " ",
+            "strong" if loud else "dim",
+        ),
+        (fit(one_line(row.buyer, 40), buyer - 1) + " " if buyer else "", "dim"),
+        ("✓ " if verified else "? ", "ok" if verified else "wait"),
+        (fit(word.words, waits), word.role),
+        (f"{age(waited, now):>5} ", "dim"),
+    )

@@ -1,0 +1,173 @@
+"""Lines as data: spans of text with a role, before anything knows a colour.
+
+Everything that fills the screen is first a tuple of `Line`s, made by plain functions
+that can be tested without a terminal. A role (`dim`, `agent`, `harm`, …) becomes a
+style in `console.tcss`. Widths are cells, never characters: buyers write CJK, and
+combining marks take no room.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, TypeAlias
+
+from rich.cells import cell_len, set_cell_size
+
+
+class Span(NamedTuple):
+    """A piece of a line.
+
+    Attributes:
+        text: Cleansed, without line ends.
+        role: What it means; the stylesheet says how that looks.
+        act: The command that a click on it runs, or "".
+    """
+
+    text: str
+    role: str = "text"
+    act: str = ""
+
+
+Line: TypeAlias = tuple[Span, ...]
+
+ROLES = (
+    "text",
+    "strong",
+    "dim",
+    "faint",
+    "buyer",
+    "agent",
+    "yours",
+    "yours-quiet",
+    "other",
+    "wait",
+    "wait-strong",
+    "ok",
+    "harm",
+    "key",
+    "note",
+    "found",
+    "solid-yours",
+    "solid-wait",
+    "solid-harm",
+    "solid-ok",
+    "solid-agent",
+    "solid-quiet",
+)
+"""Every role; each is a component class `role--NAME` in the stylesheet."""
+
+EMPTY: Line = ()
+
+
+def line(*parts: str | tuple[str, str] | Span) -> Line:
+    """A line from texts, `(text, role)` pairs and spans."""
+    return tuple(Span(p) if isinstance(p, str) else Span(*p) for p in parts)
+
+
+def width_of(spans: Iterable[Span]) -> int:
+    """Cells that a line takes."""
+    return sum(cell_len(span.text) for span in spans)
+
+
+def fit(text: str, width: int) -> str:
+    """The text in exactly so many cells: padded, or cut with `…`."""
+    if width <= 0:
+        return ""
+    if cell_len(text) <= width:
+        return set_cell_size(text, width)
+    return set_cell_size(set_cell_size(text, width - 1).rstrip() + "…", width)
+
+
+def cut(text: str, width: int) -> str:
+    """The text in at most so many cells, cut with `…`."""
+    return text if cell_len(text) <= width else fit(text, width).rstrip()
+
+
+def clip(spans: Line, width: int) -> Line:
+    """The line in at most so many cells, its last span cut with `…`."""
+    if width_of(spans) <= width:
+        return spans
+    out: list[Span] = []
+    left = width
+    for span in spans:
+        size = cell_len(span.text)
+        if size > left - 1 and left > 0:
+            out.append(span._replace(text=cut(span.text + " ", left)))
+            break
+        out.append(span)
+        left -= size
+    return tuple(out)
+
+
+def ends(left: Line, right: Line, width: int) -> Line:
+    """A line with one part at each end; the left one gives way."""
+    room = width - width_of(right) - 1
+    head = clip(left, max(room, 0))
+    gap = max(width - width_of(head) - width_of(right), 1)
+    return (*head, Span(" " * gap, head[-1].role if head else "text"), *right)
+
+
+def wrap(text: str, width: int) -> list[str]:
+    """Cleansed text in lines of at most so many cells, broken between words."""
+    width = max(width, 4)
+    out: list[str] = []
+    for part in text.split("\n"):
+        if len(part) <= width and (part.isascii() or cell_len(part) <= width):
+            out.append(part)
+        else:
+            out.extend(_greedy(part, width))
+    return out
+
+
+def _greedy(part: str, width: int) -> list[str]:
+    out: list[str] = []
+    current, used = "", 0
+    for word in part.split(" "):
+        size = cell_len(word)
+        if current and used + 1 + size <= width:
+            current, used = f"{current} {word}", used + 1 + size
+            continue
+        if current:
+            out.append(current)
+        current, used = word, size
+        while used > width:
+            head, current = _chop(current, width)
+            out.append(head)
+            used = cell_len(current)
+    return [*out, current]
+
+
+def _chop(word: str, width: int) -> tuple[str, str]:
+    """The longest beginning that fits, and the rest."""
+    if word.isascii():
+        return word[:width], word[width:]
+    low, high = 1, min(len(word), width)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if cell_len(word[:middle]) <= width:
+            low = middle
+        else:
+            high = middle - 1
+    return word[:low], word[low:]
+
+
+def paragraph(text: str, width: int, role: str = "text", indent: int = 0) -> list[Line]:
+    """Cleansed text as wrapped lines of one role, moved in."""
+    margin = " " * indent
+    return [
+        line((margin + part, role)) if part else EMPTY
+        for part in wrap(text, width - indent)
+    ]
+
+
+def named(
+    name: str, value: str, width: int, *, role: str = "text", column: int = 10
+) -> list[Line]:
+    """A name in its column and a value wrapped beside it."""
+    parts = wrap(value, width - column)
+    first = line((fit(name, column - 1) + " ", "dim"), (parts[0], role))
+    margin = " " * column
+    return [first, *(line((margin + part, role)) for part in parts[1:])]
+
+
+def plain(lines: Sequence[Line]) -> str:
+    """The lines without their roles, for tests and for copying."""
+    return "\n".join("".join(s.text for s in spans).rstrip() for spans in lines)

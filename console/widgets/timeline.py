@@ -1,0 +1,280 @@
+"""The timeline: a virtual list of items with their own heights.
+
+Lines are made once for each item, width and state. Of a long journal the newest
+items come first and the older ones are made in slices while nothing else happens,
+so that 10,000 entries show at once. New entries follow only who stands at the end;
+whoever reads further up keeps the line and is told how many came below.
+"""
+
+from bisect import bisect_right
+from collections.abc import Callable
+from typing import TypeAlias
+
+from textual import events
+from textual.geometry import Size
+from textual.message import Message
+from typing_extensions import override
+
+from console.widgets.line_view import Painted
+from console.widgets.spans import EMPTY, Line, line
+from console.widgets.timeline_items import Item
+from console.widgets.timeline_lines import Reader, lines_of
+
+SLICE = 400
+"""Items whose lines are made at a time."""
+
+Made: TypeAlias = tuple[Line, ...]
+
+
+class Timeline(Painted, can_focus=True, inherit_bindings=False):
+    """A ticket's journal, for people."""
+
+    class Moved(Message):
+        """The cursor or what is below the screen changed."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 # Textual's word
+        super().__init__(id=id)
+        self.items: tuple[Item, ...] = ()
+        self.reader: Reader | None = None
+        self.cursor = -1
+        self.unseen = 0
+        self.needle = ""
+        self._opened: set[int] = set()
+        self._made: dict[tuple[object, ...], Made] = {}
+        self._lines: list[Line] = []
+        self._starts: list[int] = []
+        self._from = 0
+
+    # What is shown
+
+    def show(self, items: tuple[Item, ...], reader: Reader, *, fresh: bool) -> None:
+        """Shows a ticket's items.
+
+        Args:
+            items: All of them.
+            reader: For whom.
+            fresh: Another ticket: begins at the end, nothing opened.
+        """
+        follow = fresh or self.at_end
+        before = len(self.items)
+        if fresh:
+            self._opened.clear()
+            self.unseen = 0
+            self.needle = ""
+        if fresh or self.reader is None or reader != self.reader:
+            self._made.clear()
+        self.items, self.reader = items, reader
+        self._from = (
+            max(0, len(items) - SLICE)
+            if fresh
+            else min(self._from, max(0, len(items) - 1))
+        )
+        if fresh or follow:
+            self.cursor = len(items) - 1
+        else:
+            self.unseen += max(0, len(items) - before)
+        self._lay_out()
+        if follow:
+            self.to_end()
+        if self._from:
+            self.call_later(self._earlier)
+
+    @property
+    def at_end(self) -> bool:
+        """Whether the newest line is on the screen."""
+        return self.scroll_offset.y + self.size.height >= len(self._lines)
+
+    @property
+    def item(self) -> Item | None:
+        """The item under the cursor."""
+        return self.items[self.cursor] if 0 <= self.cursor < len(self.items) else None
+
+    def to_end(self) -> None:
+        """Shows the newest entry."""
+        self.cursor, self.unseen = len(self.items) - 1, 0
+        self.to_row(len(self._lines) - self.size.height)
+        self.refresh()
+        self.post_message(self.Moved())
+
+    # The cursor
+
+    def step(self, items: int) -> None:
+        """Moves by so many items; within an item taller than the screen, by lines."""
+        start, end = self._extent(self.cursor)
+        top, height = self.scroll_offset.y, self.size.height
+        if items > 0 and end > top + height:
+            self.to_row(min(top + max(1, height // 2), end - height))
+            return
+        if items < 0 and start < top:
+            self.to_row(max(top - max(1, height // 2), start))
+            return
+        self._land(self.cursor + items)
+
+    def first(self) -> None:
+        """Moves to the first entry."""
+        while self._from:
+            self._earlier()
+        self._land(0)
+
+    def page(self, pages: float) -> None:
+        """Scrolls by so many screens, the cursor with it."""
+        top = self.scroll_offset.y + round(pages * max(1, self.size.height - 2))
+        top = max(0, min(top, len(self._lines) - self.size.height))
+        self.to_row(top)
+        inside = top if pages < 0 else top + self.size.height - 1
+        self.cursor = self._item_at(inside)
+        self._told()
+
+    def toggle(self) -> None:
+        """Opens or closes the item under the cursor."""
+        item = self.item
+        if item is None or not item.opens:
+            return
+        self._opened ^= {item.entry.seq}
+        top = self.scroll_offset.y
+        self._lay_out()
+        self.to_row(min(top, max(0, self._extent(self.cursor)[0])))
+        self.refresh()
+
+    def find(self, wanted: Callable[[Item], bool], *, forward: bool) -> bool:
+        """Moves to the next item that is wanted, around the ends.
+
+        Returns:
+            Whether there is one.
+        """
+        count = len(self.items)
+        step = 1 if forward else -1
+        for n in range(1, count + 1):
+            at = (self.cursor + step * n) % count
+            if wanted(self.items[at]):
+                while at < self._from:
+                    self._earlier()
+                self._land(at)
+                return True
+        return False
+
+    def _land(self, at: int) -> None:
+        if not self.items:
+            return
+        self.cursor = max(self._from, min(at, len(self.items) - 1))
+        start, end = self._extent(self.cursor)
+        top, height = self.scroll_offset.y, self.size.height
+        if start < top:
+            self.to_row(start)
+        elif end > top + height:
+            self.to_row(min(start, end - height) if end - start <= height else start)
+        self._told()
+
+    def _told(self) -> None:
+        if self.at_end:
+            self.unseen = 0
+        self.refresh()
+        self.post_message(self.Moved())
+
+    # Layout
+
+    def _lay_out(self) -> None:
+        if self.reader is None:
+            return
+        made: dict[tuple[object, ...], Made] = {}
+        self._lines, self._starts = [], []
+        for item in self.items[self._from :]:
+            opened = item.entry.seq in self._opened
+            key = (item.key, opened)
+            known = self._made.get(key)
+            if known is None:
+                known = tuple(lines_of(item, self.reader, opened=opened))
+            made[key] = known
+            self._starts.append(len(self._lines))
+            self._lines.extend(known)
+        self._made = made
+        self.virtual_size = Size(0, len(self._lines))
+        self.refresh()
+
+    def _earlier(self) -> None:
+        """Makes another slice of older items, above what is on the screen."""
+        if not self._from or self.reader is None:
+            return
+        height, top = len(self._lines), self.scroll_offset.y
+        self._from = max(0, self._from - SLICE)
+        self._lay_out()
+        self.to_row(top + len(self._lines) - height)
+        if self._from:
+            self.call_later(self._earlier)
+
+    def _extent(self, at: int) -> tuple[int, int]:
+        """First line of an item, and the first one after it."""
+        n = at - self._from
+        if not 0 <= n < len(self._starts):
+            return 0, 0
+        following = self._starts[n + 1 : n + 2]
+        return self._starts[n], following[0] if following else len(self._lines)
+
+    def _item_at(self, y: int) -> int:
+        return self._from + max(0, bisect_right(self._starts, y) - 1)
+
+    # Painting
+
+    @override
+    def line_at(self, y: int) -> Line:
+        """The line at this row; the last one says what came below."""
+        if self.unseen and y == self.scroll_offset.y + self.size.height - 1:
+            return line((f" ▼ {self.unseen} new below · G ", "solid-yours"))
+        return self._lines[y] if 0 <= y < len(self._lines) else EMPTY
+
+    @override
+    def ground_at(self, y: int) -> str:
+        """The item under the cursor, while the timeline has the keys."""
+        if not self.has_focus:
+            return ""
+        start, end = self._extent(self.cursor)
+        return "cursor" if start <= y < end and self.line_at(y) else ""
+
+    def on_resize(self) -> None:
+        """Wraps anew and stays at the end, or at the item under the cursor."""
+        if self.reader is None or self.reader.width == self.size.width:
+            return
+        at_end = self.at_end
+        self._made.clear()
+        self.reader = Reader(
+            me=self.reader.me,
+            buyer=self.reader.buyer,
+            zone=self.reader.zone,
+            width=self.size.width,
+        )
+        self._lay_out()
+        if at_end:
+            self.to_end()
+        else:
+            self._land(self.cursor)
+
+    @override
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Forgets what was new below once it is seen."""
+        super().watch_scroll_y(old_value, new_value)
+        if self.unseen and self.at_end:
+            self.unseen = 0
+            self.refresh()
+
+    def on_focus(self, event: events.Focus) -> None:
+        """Shows the cursor."""
+        del event
+        self.refresh()
+
+    def on_blur(self, event: events.Blur) -> None:
+        """Hides the cursor."""
+        del event
+        self.refresh()
+
+    def on_painted_pressed(self, event: Painted.Pressed) -> None:
+        """A click moves the cursor; on the item's own line it opens or closes."""
+        event.stop()
+        if self.unseen and event.y == self.scroll_offset.y + self.size.height - 1:
+            self.to_end()
+            return
+        at = self._item_at(event.y)
+        again = at == self.cursor
+        self.focus()
+        self._land(at)
+        if again:
+            self.toggle()

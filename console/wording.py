@@ -1,0 +1,183 @@
+"""What the screen says: words for states, times and money, one place for each.
+
+Times are relative and exact on demand, in the person's zone; a state differs from
+every other by symbol, word and role. All functions are plain: they take `now`.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta, tzinfo
+from decimal import Decimal
+from typing import assert_never
+
+from core.cleanse import one_line
+from core.history import QueueRow
+from core.standing import Standing
+from core.ticket import Status
+
+VIEWS = (
+    ("1", "human", "needs a person"),
+    ("2", "approvals", "approvals"),
+    ("3", "mine", "mine"),
+    ("4", "agent", "agent at work"),
+    ("5", "waiting", "waiting for the buyer"),
+    ("6", "all", "all"),
+)
+"""Key, name in the store, words."""
+
+EMPTY_VIEW = {
+    "human": "Nothing needs a person now. 4 shows the agent's work, 6 everything.",
+    "approvals": "No decision waits. The agent's proposals appear here.",
+    "mine": "You hold no ticket. t on a ticket takes it over.",
+    "agent": "The agent works on nothing now. 6 shows everything.",
+    "waiting": "No ticket waits for its buyer.",
+    "all": "There is no ticket in this store yet.",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Word:
+    """A state as it is shown.
+
+    Attributes:
+        symbol: One cell, readable without colour.
+        words: In a word or two.
+        role: How it looks.
+    """
+
+    symbol: str
+    words: str
+    role: str
+
+
+def age(since: datetime | None, now: datetime) -> str:
+    """How long ago, in one unit: `8s`, `12m`, `3h`, `4d`; "" for never."""
+    if since is None:
+        return ""
+    seconds = max(0, int((now - since).total_seconds()))
+    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "m")):
+        if seconds >= size:
+            return f"{seconds // size}{unit}"
+    return f"{seconds}s"
+
+
+def span_of(length: timedelta) -> str:
+    """A length of time in one or two units: `8 s`, `12 min`, `3 h 57 min`."""
+    seconds = max(0, int(length.total_seconds()))
+    if seconds < 60:  # noqa: PLR2004 # a minute
+        return f"{seconds} s"
+    minutes = seconds // 60
+    if minutes < 60:  # noqa: PLR2004 # an hour
+        return f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    if hours < 48:  # noqa: PLR2004 # two days
+        return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+    return f"{hours // 24} days"
+
+
+def clock_time(at: datetime, zone: tzinfo | None) -> str:
+    """The time of day, as a person there reads it."""
+    return at.astimezone(zone).strftime("%H:%M")
+
+
+def day(at: datetime, zone: tzinfo | None) -> str:
+    """The day, such as `Tuesday 10 March`."""
+    local = at.astimezone(zone)
+    return f"{local:%A} {local.day} {local:%B}"
+
+
+def when(at: datetime, now: datetime, zone: tzinfo | None) -> str:
+    """The time of day, with the day where that isn't today."""
+    local, today = at.astimezone(zone), now.astimezone(zone)
+    if local.date() == today.date():
+        return f"{local:%H:%M}"
+    return f"{local.day} {local:%b} {local:%H:%M}"
+
+
+def money(amount: Decimal | str | None, currency: str | None) -> str:
+    """An amount with its currency; "" for none. Never rounded."""
+    if amount is None:
+        return ""
+    text = f"{amount:,f}" if isinstance(amount, Decimal) else one_line(amount, 24)
+    return f"{text} {one_line(currency, 8)}" if currency else text
+
+
+def count(number: int, one: str, many: str | None = None) -> str:
+    """A number with its word: `1 reply`, `3 replies`."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def what_waits(standing: Standing) -> str:
+    """The pending decision in a few words, or "" for none."""
+    for tool, amount, currency, _ in standing.pending.values():
+        return money(amount, currency) or one_line(tool or "", 24)
+    return ""
+
+
+def state_of(row: QueueRow, me: str, now: datetime, *, workers: int) -> Word:
+    """Where a ticket stands, for its row in the queue."""
+    s = row.standing
+    match row.status:
+        case Status.IN_DOUBT:
+            return Word(symbol="!", words="in doubt", role="harm")
+        case Status.HELD:
+            return _held(s, me, now)
+        case Status.AGENT:
+            if s.wanted_by is not None:
+                who = "you" if s.wanted_by == me else one_line(s.wanted_by, 16)
+                return Word(symbol="◐", words=f"stopping for {who}", role="yours")
+            return Word(
+                symbol="●", words=f"agent, turn {s.run_turn or 1}", role="agent"
+            )
+        case Status.NEEDS_HUMAN:
+            words = one_line(s.with_people or "asks for a person", 60)
+            return Word(symbol="▲", words=words, role="wait")
+        case Status.NEEDS_DECISION:
+            return Word(symbol="▲", words=f"decision {what_waits(s)}", role="wait")
+        case Status.QUEUED:
+            words = "agent is next" if workers else "no agent running"
+            return Word(symbol="○", words=words, role="agent" if workers else "wait")
+        case Status.WAITING_BUYER:
+            words = "undelivered" if s.undelivered else "buyer"
+            role = "wait" if s.undelivered else "dim"
+            return Word(symbol="○", words=words, role=role)
+        case Status.RESOLVED:
+            return Word(symbol="✓", words="resolved", role="ok")
+        case _:
+            assert_never(row.status)
+
+
+def _held(s: Standing, me: str, now: datetime) -> Word:
+    if s.held_by == me:
+        caught = f", {len(s.withheld)} withheld" if s.withheld else ""
+        return Word(symbol="■", words=f"you{caught}", role="yours")
+    who = one_line(s.held_by or "", 16)
+    return Word(symbol="□", words=f"{who}, {age(s.held_since, now)}", role="other")
+
+
+def stop_words(stop: str) -> str:
+    """A run's stop reason in plain words."""
+    return {
+        "answered": "answered",
+        "awaiting_decision": "waits for a decision",
+        "handed_over": "handed over",
+        "escalated": "handed to people",
+        "turn_limit": "stopped at its turn limit",
+        "cost_limit": "stopped at its cost limit",
+        "refused": "the model refused",
+        "error": "stopped by an error",
+        "paused": "paused",
+        "crashed": "its process died",
+    }.get(stop, one_line(stop, 40))
+
+
+DELIVERY = {
+    "queued": Word(symbol="○", words="queued", role="dim"),
+    "sending": Word(symbol="◐", words="sending", role="dim"),
+    "withheld": Word(symbol="■", words="withheld", role="wait"),
+    "delivered": Word(symbol="✓", words="delivered", role="ok"),
+    "failed": Word(symbol="✗", words="not delivered", role="harm"),
+    "in_doubt": Word(symbol="!", words="delivery in doubt", role="harm"),
+    "no_channel": Word(symbol="▲", words="stored, no channel", role="wait"),
+    "discarded": Word(symbol="✗", words="discarded", role="dim"),
+}
+"""What became of a reply, by its state in the outbox."""
