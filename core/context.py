@@ -24,7 +24,7 @@ quotes is set off line by line, so that a quoted text can't pass for another fac
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TypeAlias
 
@@ -32,7 +32,7 @@ from core.facts import fact_of
 from core.history import History
 from core.journal import Compacted, Entry, Message, Thinking, ToolCalled, ToolReturned
 from core.limits import Limits
-from core.ticket import ActorKind, Json, JsonObject
+from core.ticket import ActorKind, Json, JsonObject, Ticket
 from core.tool import ToolSpec
 from core.turn import Prompt, Request
 
@@ -194,11 +194,23 @@ def _pieces(history: History, model: str) -> list[_Piece]:
         if isinstance(entry.body, Compacted) and entry.body.upto > start:
             start = entry.body.upto
             pieces = [_Fact(text=_summary(entry.body.text))]
+    first = start == 0
     same_model = {str(r.id) for r in history.runs if r.model == model}
     for entry in history.journal:
-        if entry.seq > start:
-            pieces.extend(_piece(entry, names, same_model))
+        if entry.seq <= start:
+            continue
+        for piece in _piece(entry, names, same_model):
+            if first and isinstance(piece, _Heard):
+                piece = replace(piece, texts=(_heading(history.ticket), *piece.texts))
+                first = False
+            pieces.append(piece)
     return pieces
+
+
+def _heading(ticket: Ticket) -> str:
+    """How the buyer's first message is headed: both lines are claims."""
+    claim = f"\nFrom: {ticket.claim} (claimed, not verified)" if ticket.claim else ""
+    return f"Subject: {ticket.subject}{claim}"
 
 
 class _CallNames:

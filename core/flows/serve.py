@@ -120,7 +120,7 @@ async def serve(
         finally:
             for task in beside:
                 task.cancel()
-    await _patiently(house, lambda: house.store.write(lambda tx: tx.retire(worker.id)))
+    await _patiently(lambda: house.store.write(lambda tx: tx.retire(worker.id)))
 
 
 async def _dispatch(desk: _Desk, runs: asyncio.TaskGroup, *, drain: bool) -> None:
@@ -221,7 +221,7 @@ async def _expire(desk: _Desk) -> None:
 
 async def _send(desk: _Desk) -> None:
     """Delivers what waits, whenever something has changed."""
-    await _patiently(desk.house, lambda: requeue_for_channels(desk.house))
+    await _patiently(lambda: requeue_for_channels(desk.house))
     with desk.feed.watch_all() as changed:
         while True:
             changed.clear()
@@ -237,7 +237,7 @@ async def _send(desk: _Desk) -> None:
                 pass
 
 
-async def _patiently(house: House, act: Callable[[], Awaitable[object]]) -> None:
+async def _patiently(act: Callable[[], Awaitable[object]]) -> None:
     try:
         await act()
     except StoreUnreachable as lost:
