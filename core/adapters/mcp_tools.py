@@ -112,7 +112,8 @@ class McpTools:
     ) -> None:
         for program in self._programs.values():
             program.over.set()
-        await self._tasks.__aexit__(kind, error, trace)
+        # the programs' tasks end by themselves; the caller's error stays what it is
+        await self._tasks.__aexit__(None, None, None)
 
     async def specs(self) -> tuple[ToolSpec, ...]:
         """The tools of all servers, sorted by name, with their policies.

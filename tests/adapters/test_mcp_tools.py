@@ -225,6 +225,13 @@ async def test_two_servers_with_the_same_tool_are_a_mistake_that_names_both(
             await tools.specs()
 
 
+async def test_an_error_beside_the_tools_stays_what_it_is(tmp_path: Path) -> None:
+    with pytest.raises(LookupError, match="beside"):
+        async with opened(odd(tmp_path)) as tools:
+            await tools.specs()
+            raise LookupError("beside")
+
+
 async def test_calls_to_one_server_run_side_by_side(tmp_path: Path) -> None:
     async with opened(odd(tmp_path)) as tools:
         slow = asyncio.ensure_future(call(tools, "slow"))

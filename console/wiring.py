@@ -1,0 +1,274 @@
+"""Where the parts are put together: the only file that names a database or an adapter.
+
+Adapters are loaded when they are first needed, since importing the model's and the
+tool servers' libraries takes seconds and the console must paint before that. So this
+file, alone, imports inside functions, and it alone reads the clock and makes ids.
+"""
+
+import asyncio
+import getpass
+import os
+import secrets
+import socket
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from console.config import Config
+from console.live import Services
+from core.context import Voice, voice_for
+from core.decision import Operator, Role
+from core.errors import BadConfiguration, HandoffError
+from core.flows.house import House
+from core.ports import Channel, Clock, Ids, Model, Store, Tools, Transaction, Worker
+from core.tool import ToolSpec
+
+SCRIPTED = "handoff-scripted-1"
+"""The model id of the demo's own model, which needs no network."""
+
+_ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_LENGTHS = {"T": 7}
+_LENGTH = 10
+
+
+class OperatorDisabled(HandoffError):
+    """The operator may not work here any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class SystemClock:
+    """This machine's clock, for waiting and showing (`core.ports.Clock`)."""
+
+    def now(self) -> datetime:
+        """This machine's time in UTC."""
+        return datetime.now(tz=UTC)
+
+    async def sleep(self, seconds: float) -> None:
+        """Waits."""
+        await asyncio.sleep(seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class RandomIds:
+    """Random names in Crockford's base 32, without letters that look alike.
+
+    A ticket's is short, to be said and typed; the store refuses one that is there
+    already.
+    """
+
+    def new(self, prefix: str) -> str:
+        """A fresh id such as `T-7K3QF2M`."""
+        length = _LENGTHS.get(prefix, _LENGTH)
+        return f"{prefix}-" + "".join(secrets.choice(_ALPHABET) for _ in range(length))
+
+
+def clock() -> Clock:
+    """This machine's clock."""
+    return SystemClock()
+
+
+def ids() -> Ids:
+    """Fresh names."""
+    return RandomIds()
+
+
+@asynccontextmanager
+async def open_store(config: Config) -> AsyncIterator[Store]:
+    """The configured store, up to date, with somebody in it who may decide.
+
+    At the first start on SQLite the system's user becomes the first supervisor, on
+    PostgreSQL the database's login does.
+    """
+    from store.transaction import SqlStore
+
+    store = await asyncio.to_thread(SqlStore.open, config.store)
+    try:
+        if not await store.read(lambda tx: tx.operators()):
+            await store.write(_first_supervisor)
+        yield store
+    finally:
+        await store.close()
+
+
+def _first_supervisor(tx: Transaction) -> None:
+    if not tx.operators():
+        name = tx.login() or system_user()
+        tx.save_operator(Operator(name=name, role=Role.SUPERVISOR))
+
+
+def system_user() -> str:
+    """The name of the user that this process runs as."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return f"user-{os.getuid()}"
+
+
+async def operator(store: Store, asked: str | None) -> Operator:
+    """Who sits here.
+
+    Args:
+        store: The store, which knows the people.
+        asked: What `--as` said; else `HANDOFF_OPERATOR`, else the system's user. On
+            PostgreSQL it is always the database's login.
+
+    Raises:
+        BadConfiguration: There is nobody of this name.
+        OperatorDisabled: They may not work here any more.
+    """
+    login = await store.read(lambda tx: tx.login())
+    if login is not None and asked not in {None, login}:
+        raise BadConfiguration(f"--as: on PostgreSQL you are your login, {login}")
+    name = login or asked or os.environ.get("HANDOFF_OPERATOR") or system_user()
+    people = await store.read(lambda tx: tx.operators())
+    found = next((o for o in people if o.name == name), None)
+    if found is None:
+        raise BadConfiguration(
+            f"there is no operator named {name}; "
+            f"a supervisor adds one with: handoff operator add {name}"
+        )
+    if found.disabled:
+        raise OperatorDisabled(f"the operator {name} is disabled")
+    return found
+
+
+@asynccontextmanager
+async def open_tools(config: Config) -> AsyncIterator[Tools]:
+    """The configured tool servers; they are started when first needed."""
+    from core.adapters.mcp_tools import McpTools, Server
+
+    servers = [
+        Server(
+            name=said.name,
+            command=said.command,
+            url=said.url,
+            env=said.env,
+            folder=said.folder,
+        )
+        for said in config.tool_servers
+    ]
+    stderr = os.environ.get("HANDOFF_TOOL_LOG")
+    log = Path(stderr) if stderr else None
+    async with McpTools(servers, config.policy_of, stderr=log) as tools:
+        yield tools
+
+
+@asynccontextmanager
+async def open_model(config: Config) -> AsyncIterator[Model]:
+    """The configured model: the Messages API, or the demo's own."""
+    if config.model == SCRIPTED:
+        from core.adapters.scripted_model import ScriptedModel
+
+        yield ScriptedModel(delay=float(os.environ.get("HANDOFF_SCRIPTED_DELAY", "0")))
+        return
+    from core.adapters.anthropic_model import AnthropicModel
+
+    model = AnthropicModel(
+        api_key=os.environ.get("ANTHROPIC_API_KEY") or None,
+        base_url=os.environ.get("ANTHROPIC_BASE_URL") or None,
+        timeout=config.limits.model_patience.total_seconds(),
+    )
+    try:
+        yield model
+    finally:
+        await model.close()
+
+
+def channels(config: Config) -> Mapping[str, Channel]:
+    """The configured ways to the buyer, by name."""
+    from core.adapters.jsonl_channel import JsonlChannel
+
+    return {name: JsonlChannel(path) for name, path in config.channels.items()}
+
+
+@asynccontextmanager
+async def open_house(config: Config, store: Store) -> AsyncIterator[House]:
+    """Everything that the agent's flows need."""
+    async with AsyncExitStack() as stack:
+        yield House(
+            store=store,
+            model=await stack.enter_async_context(open_model(config)),
+            tools=await stack.enter_async_context(open_tools(config)),
+            channels=channels(config),
+            clock=clock(),
+            ids=ids(),
+            prompt=config.prompt,
+            limits=config.limits,
+            model_id=config.model,
+            voice=voice(config),
+        )
+
+
+def voice(config: Config) -> Voice:
+    """How staff's words reach the configured model."""
+    if config.staff_messages == "auto":
+        return voice_for(config.model)
+    return Voice(config.staff_messages)
+
+
+def worker() -> Worker:
+    """This process as a worker."""
+    now = clock().now()
+    return Worker(
+        id=ids().new("W"),
+        host=socket.gethostname(),
+        pid=os.getpid(),
+        started_at=now,
+        seen_at=now,
+        alive=True,
+    )
+
+
+async def tool_specs(config: Config) -> Mapping[str, ToolSpec]:
+    """The tools of all servers by name, from servers started for this question."""
+    async with open_tools(config) as tools:
+        return {spec.name: spec for spec in await tools.specs()}
+
+
+def services(config: Config, store: Store, who: Operator, title: str = "") -> Services:
+    """What the console is given."""
+
+    async def tools() -> Mapping[str, ToolSpec]:
+        return await tool_specs(config)
+
+    return Services(
+        store=store,
+        operator=who,
+        clock=clock(),
+        ids=ids(),
+        title=title,
+        tools=tools if config.tool_servers else None,
+        log_path=Path(os.environ["HANDOFF_LOG"])
+        if "HANDOFF_LOG" in os.environ
+        else None,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerReport:
+    """How one tool server answers.
+
+    Attributes:
+        name: The server.
+        tools: What it offers; empty where it is away.
+        problem: Why it is of no use, or None.
+    """
+
+    name: str
+    tools: tuple[ToolSpec, ...] = ()
+    problem: str | None = None
+
+
+async def try_servers(config: Config) -> Sequence[ServerReport]:
+    """Starts each tool server on its own and lists its tools."""
+    reports = []
+    for said in config.tool_servers:
+        async with open_tools(replace(config, tool_servers=(said,))) as tools:
+            try:
+                specs = await tools.specs()
+                reports.append(ServerReport(name=said.name, tools=specs))
+            except HandoffError as wrong:
+                reports.append(ServerReport(name=said.name, problem=str(wrong)))
+    return reports
