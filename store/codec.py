@@ -232,7 +232,10 @@ def actor(kind: str, name: str) -> Actor:
 
 def object_of(value: object) -> JsonObject:
     """The value, which must be an object."""
-    return _of(value, Mapping)
+    if not isinstance(value, Mapping):
+        message = f"stored JSON holds {type(value).__name__}, not an object"
+        raise TypeError(message)
+    return value
 
 
 def list_of(value: object) -> Sequence[Json]:

@@ -11,7 +11,6 @@ NOTIFY makes commits queue, so only those send it for which somebody waits, and 
 only a hint to look now.
 """
 
-import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Future, ThreadPoolExecutor

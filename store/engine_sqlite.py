@@ -136,15 +136,17 @@ class SqliteEngine:
 
     def clock(self, connection: sa.Connection) -> datetime:
         """The database's time now, to the millisecond."""
-        told = connection.exec_driver_sql(
+        told: str = connection.exec_driver_sql(
             "SELECT strftime('%Y-%m-%dT%H:%M:%f+00:00', 'now')"
-        )
-        return datetime.fromisoformat(told.scalar_one())
+        ).scalar_one()
+        return datetime.fromisoformat(told)
 
     def stamp(self, connection: sa.Connection) -> int:
         """The next position of the feed, taken within the write lock."""
         raised = sa.update(feed).values(position=feed.c.position + 1)
-        return connection.execute(raised.returning(feed.c.position)).scalar_one()
+        returned = raised.returning(feed.c.position)
+        position: int = connection.execute(returned).scalar_one()
+        return position
 
     def wake(self, connection: sa.Connection) -> None:
         """Nothing: followers of this process wake at each commit, others look soon."""
@@ -152,7 +154,7 @@ class SqliteEngine:
     def alone(self, connection: sa.Connection, name: str) -> None:
         """Nothing: a writing transaction is alone in any case."""
 
-    def login(self, connection: sa.Connection) -> str | None:
+    def login(self, connection: sa.Connection) -> str | None:  # noqa: ARG002 # as the other
         """None: a file knows nobody."""
         return None
 
@@ -316,7 +318,7 @@ def _attempt(job: _Job[object], connection: sa.Connection, *, alone: bool) -> No
 def _still_open(connection: sa.Connection) -> bool:
     """Whether SQLite has kept the transaction; a full disk, for one, ends it."""
     driver = connection.connection.dbapi_connection
-    return isinstance(driver, sqlite3.Connection) and driver.in_transaction
+    return getattr(driver, "in_transaction", False) is True
 
 
 def _private(path: Path) -> None:

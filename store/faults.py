@@ -19,8 +19,8 @@ _SQLITE = {
     "SQLITE_CANTOPEN": "it can't be opened: check that the folder exists and that this"
     " user may use it",
     "SQLITE_PERM": "this user may not use it: check the file's permissions",
-    "SQLITE_BUSY": "another program keeps it locked: close that program and try again",
-    "SQLITE_LOCKED": "another program keeps it locked: close that program and try again",
+    "SQLITE_BUSY": "another program keeps it locked: close that one and try again",
+    "SQLITE_LOCKED": "another program keeps it locked: close that one and try again",
     "SQLITE_IOERR": "the disk returned an error: check the disk",
     "SQLITE_NOTADB": "it is not a Handoff store: name another file",
     "SQLITE_CORRUPT": "it is damaged: restore it from a backup",

@@ -68,12 +68,8 @@ def rows_of(
 def counts(connection: sa.Connection, operator: str) -> Mapping[str, int]:
     """How many tickets each view holds."""
     number = sa.func.count()
-    by_status = {
-        status: found
-        for status, found in connection.execute(
-            sa.select(_t.status, number).group_by(_t.status)
-        )
-    }
+    grouped = sa.select(_t.status, number).group_by(_t.status)
+    by_status: dict[str, int] = {row[0]: row[1] for row in connection.execute(grouped)}
     counted = {
         "all": sum(by_status.values()),
         "waiting": by_status.get(Status.WAITING_BUYER.value, 0),

@@ -15,6 +15,7 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
+from typing import Any
 
 import sqlalchemy as sa
 from typing_extensions import override
@@ -100,7 +101,7 @@ class Moment(sa.types.TypeDecorator[datetime]):
     cache_ok = True
 
     @override
-    def load_dialect_impl(self, dialect: sa.Dialect) -> sa.types.TypeEngine[object]:
+    def load_dialect_impl(self, dialect: sa.Dialect) -> sa.types.TypeEngine[Any]:
         """Text on SQLite, whose own type would drop the zone."""
         if dialect.name == "sqlite":
             return dialect.type_descriptor(sa.Text())

@@ -1,0 +1,57 @@
+"""What every test may ask for: a real store, on SQLite and on PostgreSQL."""
+
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+
+from store.transaction import SqlStore
+from tests.worlds.postgres import Cluster, postgres_cluster
+
+postgres = pytest.fixture(scope="session")(postgres_cluster)
+
+
+@pytest.fixture(scope="session")
+def migrated(postgres: Cluster) -> str:
+    """A PostgreSQL database at the newest revision, to be copied."""
+    url = postgres.create_database()
+    SqlStore.open(url)._engine.close()
+    return url
+
+
+@pytest.fixture
+def sqlite_url(tmp_path: Path) -> str:
+    """Where a new SQLite store may be made."""
+    return f"sqlite:///{tmp_path / 'store.db'}"
+
+
+@pytest.fixture
+def postgres_url(postgres: Cluster, migrated: str) -> Iterator[str]:
+    """A PostgreSQL store of one's own."""
+    url = postgres.create_database(template=migrated)
+    yield url
+    postgres.drop_database(url)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store_url(request: pytest.FixtureRequest) -> str:
+    """A store's URL, on each of both databases."""
+    name = "sqlite_url" if request.param == "sqlite" else "postgres_url"
+    url: str = request.getfixturevalue(name)
+    return url
+
+
+@pytest.fixture
+async def store(store_url: str) -> AsyncIterator[SqlStore]:
+    """A new store, on each of both databases."""
+    opened = SqlStore.open(store_url)
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+async def sqlite_store(sqlite_url: str) -> AsyncIterator[SqlStore]:
+    """A new store on SQLite, for what doesn't depend on the database."""
+    opened = SqlStore.open(sqlite_url)
+    yield opened
+    await opened.close()
