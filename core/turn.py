@@ -93,10 +93,15 @@ class Request:
     messages: tuple[JsonObject, ...]
 
     def body(self) -> dict[str, Json]:
-        """The body as it is handed to the SDK."""
+        """The body as it is handed to the SDK.
+
+        The cache mark makes the provider keep the conversation so far for the next
+        turn, which begins with the same messages.
+        """
         body: dict[str, Json] = {
             "model": self.model,
             "max_tokens": self.max_tokens,
+            "cache_control": {"type": "ephemeral"},
             "system": self.system,
             "messages": list(self.messages),
         }

@@ -221,7 +221,8 @@ async def reply(
         hold = _hold(history.lock, by)
         if isinstance(hold, NotHolder):
             return hold
-        covers = min(seen or history.standing.last_seq, history.standing.last_seq)
+        newest = history.standing.last_seq
+        covers = newest if seen is None else min(seen, newest)
         entry = say(tx, hold, history, operator(by.name), text, covers)
         return Done(seq=entry.seq, message_id=f"{ticket}.{entry.seq}@handoff")
 

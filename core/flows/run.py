@@ -188,11 +188,23 @@ def _take(
         case _:
             return None
     seat(tx, history, granted)
-    hold = granted.lock.hold
-    work = Work(hold=hold, run=run, specs=all_specs(specs))
-    tx.start_run(hold, _new_run(tx.now, house, work, history, specs))
-    tx.append_as(hold, agent(run), RunChanged(run=run, change="started"))
+    work = Work(hold=granted.lock.hold, run=run, specs=all_specs(specs))
+    tx.start_run(work.hold, _new_run(tx.now, house, work, history, specs))
+    tx.append_as(work.hold, agent(run), RunChanged(run=run, change="started"))
+    if _keeps_crashing(tx.history(ticket).runs):
+        why = f"{_CRASHES} runs in a row ended without a word"
+        _escalate(tx, work, tx.history(ticket), Stop.ERROR, why)
+        return None
     return work
+
+
+_CRASHES = 5
+"""So many runs of a ticket in a row may die; then people look (rule 15)."""
+
+
+def _keeps_crashing(runs: tuple[Run, ...]) -> bool:
+    before = [r.stop for r in runs if r.stop is not None][-_CRASHES:]
+    return before == [Stop.CRASHED] * _CRASHES
 
 
 def _new_run(

@@ -7,6 +7,7 @@ Nobody calls the agent; several workers on one store share the work by the lock 
 
 import asyncio
 import logging
+import traceback
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -173,19 +174,22 @@ async def _run(desk: _Desk, ticket: TicketId) -> None:
         stop = await work(desk.house, ticket, desk.feed, desk.stopping)
         if stop is not None and desk.on_end is not None:
             desk.on_end(ticket, stop)
-    except* HandoffError as lost:
-        log.warning("%s: the run was cut off: %s", ticket, _first(lost))
+    except Exception as error:  # noqa: BLE001 # one ticket's trouble must not stop the rest
+        log.warning("%s: the run was cut off: %s", ticket, _plainly(error))
         await desk.house.clock.sleep(_STORE_PAUSE)
     finally:
         desk.running.pop(ticket, None)
         desk.ended.set()
 
 
-def _first(group: BaseExceptionGroup[HandoffError]) -> BaseException:
-    error: BaseException = group
+def _plainly(error: BaseException) -> str:
+    """The cause in one line: our own errors speak, others may hold a buyer's words."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
-    return error
+    if isinstance(error, HandoffError):
+        return str(error)
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__} at {frame.name}, line {frame.lineno}"
 
 
 # What runs beside the runs
