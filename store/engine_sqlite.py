@@ -306,13 +306,16 @@ def _attempt(job: _Job[object], connection: sa.Connection, *, alone: bool) -> No
     if alone:
         job.run(connection)
         return
+    savepoint = connection.begin_nested()
     try:
-        with connection.begin_nested():
-            job.run(connection)
+        job.run(connection)
     except BaseException as error:
         job.error = error
         if not _still_open(connection):
             raise
+        savepoint.rollback()
+    else:
+        savepoint.commit()
 
 
 def _still_open(connection: sa.Connection) -> bool:

@@ -5,6 +5,7 @@ stored text: of the driver's own words only the server's refusal of a connection
 passed on.
 """
 
+import re
 import sqlite3
 
 import psycopg
@@ -36,6 +37,9 @@ _POSTGRES = {
     "42501": "this login lacks a right: grant it",
     "55P03": "it is locked for too long: try again",
 }
+
+_REFUSED = re.compile(r"FATAL:\s+(.*)")
+"""What a server says to a login that it won't have: names, never a password."""
 
 
 def translate(error: Exception, place: str) -> Exception:
@@ -73,8 +77,9 @@ def _postgres_reason(error: psycopg.Error) -> str | None:
     for code, why in _POSTGRES.items():
         if state.startswith(code):
             return why
-    if isinstance(error, psycopg.OperationalError) and not state:
-        return (
-            "it can't be reached: check that the server runs and the address is right"
-        )
-    return None
+    if not isinstance(error, psycopg.OperationalError) or state:
+        return None
+    refused = _REFUSED.search(str(error))
+    if refused is not None:
+        return f"the server refused the connection: {refused[1]}"
+    return "it can't be reached: check that the server runs and the address is right"

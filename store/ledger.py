@@ -82,11 +82,15 @@ def of_ticket(connection: sa.Connection, ticket: TicketId) -> tuple[Action, ...]
 def spent(connection: sa.Connection, tool: str, since: datetime) -> Decimal:
     """What a tool's actions, done or open, have moved that were intended since."""
     e = action_events.c
+    last = action_events.alias("last").c
     newest = (
-        sa.select(sa.func.max(e.n)).where(e.action_id == actions.c.id).scalar_subquery()
+        sa.select(sa.func.max(last.n))
+        .where(last.action_id == actions.c.id)
+        .scalar_subquery()
     )
     query = (
         sa.select(actions.c.amount)
+        .select_from(actions)
         .join(action_events, sa.and_(e.action_id == actions.c.id, e.n == newest))
         .where(
             actions.c.tool == tool,

@@ -93,6 +93,7 @@ def insert_request(
                 "requested_at": turn.requested_at,
                 "response": None,
                 "applied": False,
+                "folds": turn.folds,
             }
         ],
     )
@@ -256,6 +257,7 @@ def _turn(row: sa.Row[*tuple[object, ...]]) -> Turn:
         requested_at=row.requested_at,
         response=response,
         applied=row.applied,
+        folds=row.folds,
     )
 
 

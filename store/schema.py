@@ -329,6 +329,7 @@ turns = sa.Table(
     _moment("requested_at"),
     sa.Column("response", JsonText, nullable=True),
     sa.Column("applied", sa.Boolean, nullable=False),
+    sa.Column("folds", sa.BigInteger, nullable=True),
     sa.UniqueConstraint("ticket_id", "stamp"),
 )
 

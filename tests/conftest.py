@@ -55,3 +55,11 @@ async def sqlite_store(sqlite_url: str) -> AsyncIterator[SqlStore]:
     opened = SqlStore.open(sqlite_url)
     yield opened
     await opened.close()
+
+
+@pytest.fixture
+async def postgres_store(postgres_url: str) -> AsyncIterator[SqlStore]:
+    """A new store on PostgreSQL, for what only a server does."""
+    opened = SqlStore.open(postgres_url)
+    yield opened
+    await opened.close()

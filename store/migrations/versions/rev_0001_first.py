@@ -371,6 +371,7 @@ def upgrade() -> None:  # noqa: PLR0915 # one statement a table
         sa.Column("requested_at", TIME, nullable=False),
         sa.Column("response", sa.Text(), nullable=True),
         sa.Column("applied", sa.Boolean(), nullable=False),
+        sa.Column("folds", sa.BigInteger(), nullable=True),
         sa.ForeignKeyConstraint(["run_id"], ["runs.id"], name=op.f("fk_turns_run_id")),
         sa.ForeignKeyConstraint(
             ["ticket_id"], ["tickets.id"], name=op.f("fk_turns_ticket_id")

@@ -1,0 +1,190 @@
+import asyncio
+import sqlite3
+import threading
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from core.errors import BadConfiguration, StoreUnreachable
+from core.journal import Note
+from core.ports import Transaction
+from core.ticket import operator
+from store.transaction import SqlStore
+from tests.store.build import T1, asked, says
+from tests.worlds.postgres import Cluster
+
+
+def _gate() -> tuple[threading.Event, threading.Event]:
+    return threading.Event(), threading.Event()
+
+
+def _held_up(begun: threading.Event, go: threading.Event):
+    def transact(tx: Transaction) -> int:
+        begun.set()
+        assert go.wait(10)
+        return says("held up")(tx)
+
+    return transact
+
+
+async def test_waiting_transactions_share_one_commit_and_one_that_fails_is_alone(
+    sqlite_store: SqlStore,
+) -> None:
+    store = sqlite_store
+    await store.write(asked())
+    commits: list[int] = []
+    engine = store._engine._engine
+    sa.event.listen(engine, "commit", lambda _: commits.append(1))
+    begun, go = _gate()
+    first = asyncio.ensure_future(store.write(_held_up(begun, go)))
+    await asyncio.to_thread(begun.wait, 10)
+
+    def fails(tx: Transaction) -> None:
+        says("never")(tx)
+        tx.flush()
+        raise ZeroDivisionError
+
+    rest = [
+        asyncio.ensure_future(store.write(fails if n == 3 else says(f"{n}")))
+        for n in range(8)
+    ]
+    await asyncio.sleep(0)
+    go.set()
+    answers = await asyncio.gather(first, *rest, return_exceptions=True)
+    assert isinstance(answers.pop(4), ZeroDivisionError)
+    assert answers == list(range(2, 10))
+    assert len(commits) == 2
+    history = await store.read(lambda tx: tx.history(T1))
+    assert "never" not in [e.body.text for e in history.journal]
+
+
+async def test_a_cancelled_write_runs_to_its_end(store: SqlStore) -> None:
+    await store.write(asked())
+    begun, go = _gate()
+    task = asyncio.ensure_future(store.write(_held_up(begun, go)))
+    await asyncio.to_thread(begun.wait, 10)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    go.set()
+    assert await store.write(says("after")) == 3
+
+
+async def test_a_full_disk_is_one_clear_line_and_nothing_is_half_stored(
+    sqlite_store: SqlStore,
+) -> None:
+    store = sqlite_store
+    await store.write(asked())
+
+    def fill(tx: Transaction) -> None:
+        pages = tx._connection.exec_driver_sql("PRAGMA page_count").scalar_one()
+        tx._connection.exec_driver_sql(f"PRAGMA max_page_count={pages + 3}")
+        tx.append(T1, operator("mira"), Note(text="x" * 200_000))
+        tx.flush()
+
+    begun, go = _gate()
+    first = asyncio.ensure_future(store.write(_held_up(begun, go)))
+    await asyncio.to_thread(begun.wait, 10)
+    together = [store.write(says("a")), store.write(fill), store.write(says("b"))]
+    waiting = asyncio.gather(*together, return_exceptions=True)
+    await asyncio.sleep(0)
+    go.set()
+    assert await first == 2
+    assert {type(answer) for answer in await waiting} == {StoreUnreachable}
+    with pytest.raises(StoreUnreachable, match="the disk is full: free some space"):
+        await store.write(fill)
+    unlimited = "PRAGMA max_page_count=1073741823"
+    await store.write(lambda tx: tx._connection.exec_driver_sql(unlimited).scalar())
+    assert await store.write(says("again")) == 3
+
+
+async def test_every_connection_has_its_pragmas(sqlite_store: SqlStore) -> None:
+    wanted = {
+        "journal_mode": "wal",
+        "synchronous": 2,
+        "foreign_keys": 1,
+        "busy_timeout": 5000,
+        "secure_delete": 1,
+    }
+
+    def look(tx: Transaction) -> dict[str, object]:
+        read = tx._connection.exec_driver_sql
+        return {name: read(f"PRAGMA {name}").scalar() for name in wanted}
+
+    assert await sqlite_store.write(look) == wanted
+    assert await sqlite_store.read(look) == wanted
+
+
+async def test_another_program_that_locks_the_file_is_named_as_the_reason(
+    sqlite_store: SqlStore, tmp_path: Path
+) -> None:
+    sqlite_store._engine._engine.dispose()
+    await sqlite_store.write(asked())
+    quick = "PRAGMA busy_timeout=20"
+    await sqlite_store.write(lambda tx: tx._connection.exec_driver_sql(quick).scalar())
+    other = sqlite3.connect(tmp_path / "store.db", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(StoreUnreachable, match=r"store\.db: another program keeps it"):
+        await sqlite_store.write(says("x"))
+    other.execute("ROLLBACK")
+    other.close()
+    assert await sqlite_store.write(says("x")) == 2
+
+
+def test_what_is_no_store_is_said_in_one_line(tmp_path: Path) -> None:
+    text = tmp_path / "notes.txt"
+    text.write_text("not a database, but long enough to be looked at. " * 30)
+    for url, said in (
+        (f"sqlite:///{text}", "is not a Handoff store"),
+        (f"sqlite:///{tmp_path}", "can't be opened"),
+        (f"sqlite:///{text}/x.db", "can't be opened"),
+        ("postgresql://ann:secret@127.0.0.1:1/x", "can't be reached"),
+    ):
+        with pytest.raises(StoreUnreachable) as raised:
+            SqlStore.open(url)
+        assert said in str(raised.value)
+        assert "secret" not in str(raised.value)
+        assert "\n" not in str(raised.value)
+    for url in ("sqlite://", "sqlite:///:memory:", "mysql://x/y", "nonsense", ""):
+        with pytest.raises(BadConfiguration) as refused:
+            SqlStore.open(url)
+        assert "\n" not in str(refused.value)
+
+
+def test_a_missing_database_and_a_refused_login_are_told(postgres: Cluster) -> None:
+    missing = postgres.url("nowhere", user="postgres")
+    with pytest.raises(StoreUnreachable, match='"nowhere" does not exist'):
+        SqlStore.open(missing)
+    with pytest.raises(StoreUnreachable, match='"nobody_we_know" does not exist'):
+        SqlStore.open(postgres.url("postgres", user="nobody_we_know"))
+
+
+async def test_a_server_that_dropped_its_connections_is_used_again(
+    postgres_store: SqlStore, postgres_url: str
+) -> None:
+    store = postgres_store
+    await store.write(asked())
+
+    def drop(tx: Transaction) -> None:
+        tx._connection.exec_driver_sql(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+
+    admin = SqlStore.open(postgres_url)
+    await admin.write(drop)
+    assert await store.write(says("x")) == 2
+    assert (await store.read(lambda tx: tx.standing(T1))).last_seq == 2
+    await admin.close()
+
+
+async def test_the_file_is_private_to_its_owner(
+    sqlite_store: SqlStore, tmp_path: Path
+) -> None:
+    await sqlite_store.write(asked())
+    assert _modes(tmp_path) == {0o600}
+
+
+def _modes(folder: Path) -> set[int]:
+    return {path.stat().st_mode & 0o777 for path in folder.iterdir()}
