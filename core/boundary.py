@@ -147,7 +147,7 @@ def _taken_over(entry: Entry) -> bool:
 
 def _last_applied(run: Run) -> Turn | None:
     last = run.turns[-1] if run.turns else None
-    return last if last is not None and last.applied else None
+    return last if last is not None and last.applied and last.folds is None else None
 
 
 def _news(history: History, last: Turn | None) -> bool:

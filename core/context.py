@@ -189,12 +189,14 @@ def estimated_tokens(request: Request) -> int:
 def _pieces(history: History, model: str) -> list[_Piece]:
     names = _CallNames()
     pieces: list[_Piece] = []
-    start = 0
-    for entry in history.journal:
-        if isinstance(entry.body, Compacted) and entry.body.upto > start:
-            start = entry.body.upto
-            pieces = [_Fact(text=_summary(entry.body.text))]
-    first = start == 0
+    folded = last_fold(history.journal)
+    start = folded.upto if folded is not None else 0
+    if folded is not None:
+        pieces.append(_Fact(text=_SUMMARY + folded.text))
+        kept = frozenset(folded.kept)
+        told = [fact_of(e) for e in history.journal if e.seq in kept]
+        pieces += [_Fact(text=text) for text in told if text is not None]
+    first = folded is None
     same_model = {str(r.id) for r in history.runs if r.model == model}
     for entry in history.journal:
         if entry.seq <= start:
@@ -278,8 +280,17 @@ def _tool_use(body: ToolCalled, name: str) -> JsonObject:
     return {"type": "tool_use", "id": name, "name": body.name, "input": arguments}
 
 
-def _summary(text: str) -> str:
-    return "Summary of all that came before on this ticket:\n" + text
+_SUMMARY = (
+    "What came before on this ticket, in a summary that the model wrote itself; what "
+    "colleagues said and did, who the buyer is and what was decided follows it in "
+    "full.\n\n"
+)
+
+
+def last_fold(journal: Iterable[Entry]) -> Compacted | None:
+    """The summary that stands for most of a journal, or None."""
+    folds = [e.body for e in journal if isinstance(e.body, Compacted)]
+    return max(folds, key=lambda fold: fold.upto, default=None)
 
 
 # From pieces to messages

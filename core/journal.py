@@ -192,10 +192,17 @@ class Escalated:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compacted:
-    """A summary that stands for the journal up to a seq when context is rebuilt."""
+    """A summary that stands for the journal up to a seq when context is rebuilt.
+
+    Attributes:
+        upto: The last seq that it stands for.
+        text: The summary.
+        kept: Seqs up to there that are told in full beside it.
+    """
 
     upto: int
     text: str
+    kept: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -309,6 +316,9 @@ def to_json(body: Body) -> dict[str, Json]:
     }
 
 
+_TUPLES = {"attachments", "kept"}
+
+
 def from_json(kind: str, stored: JsonObject) -> Body:
     """The body that was stored under this kind.
 
@@ -321,6 +331,7 @@ def from_json(kind: str, stored: JsonObject) -> Body:
     cls = KINDS[kind]
     known = {f.name for f in fields(cls)}
     values = {name: value for name, value in stored.items() if name in known}
-    if isinstance(values.get("attachments"), list):
-        values["attachments"] = tuple(values["attachments"])  # type: ignore[arg-type] # a list, as just checked
+    for name, value in values.items():
+        if name in _TUPLES and isinstance(value, list):
+            values[name] = tuple(value)
     return cls(**values)  # type: ignore[arg-type] # JSON written by to_json of the same class

@@ -142,6 +142,7 @@ class Turn:
         requested_at: When the request was stored.
         response: What came back, or None where nothing did (cancelled, crashed).
         applied: Whether the response was carried out (False: a person took over).
+        folds: For a call that folds the journal into a summary: up to which seq.
     """
 
     number: int
@@ -150,6 +151,7 @@ class Turn:
     requested_at: datetime
     response: ModelResponse | None = None
     applied: bool = False
+    folds: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

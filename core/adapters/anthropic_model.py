@@ -62,20 +62,31 @@ class AnthropicModel:
         except anthropic.APIStatusError as wrong:
             _refuse(wrong)
         except (anthropic.APIConnectionError, httpx2.HTTPError) as wrong:
-            kind = type(wrong).__name__
-            raise ModelFailed(
-                f"the model can't be reached ({kind})", kind="unreachable"
-            ) from None
+            _unreachable(wrong)
         except (TypeError, anthropic.AnthropicError):
-            raise ModelFailed(
-                "there is no usable key for the model: set ANTHROPIC_API_KEY",
-                kind="refused_key",
-            ) from None
+            _no_key()
         except UnicodeError:
             raise ModelFailed(
                 "the request holds text that is not Unicode", kind="bad_request"
             ) from None
         return read_response(answer.content, answer.headers.get("request-id"))
+
+    async def look_up(self, model: str) -> bool:
+        """Whether the provider knows a model; asks without spending tokens.
+
+        A `ModelFailed` says why it can't be asked.
+        """
+        try:
+            await self._opened().get(f"/v1/models/{model}", cast_to=httpx2.Response)
+        except anthropic.NotFoundError:
+            return False
+        except anthropic.APIStatusError as wrong:
+            _refuse(wrong)
+        except (anthropic.APIConnectionError, httpx2.HTTPError) as wrong:
+            _unreachable(wrong)
+        except (TypeError, anthropic.AnthropicError):
+            _no_key()
+        return True
 
     async def close(self) -> None:
         """Closes the connections."""
@@ -164,6 +175,16 @@ def _usage(used: Json) -> Usage:
 def _count(used: JsonObject, name: str) -> int:
     value = used.get(name)
     return value if isinstance(value, int) else 0
+
+
+def _unreachable(wrong: Exception) -> NoReturn:
+    line = f"the model can't be reached ({type(wrong).__name__})"
+    raise ModelFailed(line, kind="unreachable") from None
+
+
+def _no_key() -> NoReturn:
+    line = "there is no usable key for the model: set ANTHROPIC_API_KEY"
+    raise ModelFailed(line, kind="refused_key") from None
 
 
 def _garbage(what: str) -> NoReturn:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from core.compaction import fold_request
 from core.context import BUILDER, Voice, build_request, canonical_message
 from core.history import History
 from core.journal import Body, Message, Thinking, ToolCalled
@@ -85,24 +86,26 @@ def compare(record: RunRecord, history: History) -> Replayed:
 
 
 def _request(record: RunRecord, history: History, turn: Turn) -> Differs | None:
-    run = record.run
-    rebuilt = build_request(
-        history.as_of(turn.built_at),
-        run.prompt,
-        run.tools,
-        replace(Limits(), max_output_tokens=run.max_tokens),
-        model=run.model,
-        voice=Voice(run.staff_voice),
-    )
-    made = [rebuilt.system.encode()]
-    made += [canonical_message(m) for m in rebuilt.messages]
-    sent = [run.system.encode(), *record.messages[: turn.upto]]
+    run, known = record.run, history.as_of(turn.built_at)
+    limits = replace(Limits(), max_output_tokens=run.max_tokens)
+    if turn.folds is not None:
+        rebuilt = fold_request(known, turn.folds, limits, model=run.model)
+        head = b""
+    else:
+        voice = Voice(run.staff_voice)
+        rebuilt = build_request(
+            known, run.prompt, run.tools, limits, model=run.model, voice=voice
+        )
+        head = rebuilt.system.encode()
+    made = [head, *(canonical_message(m) for m in rebuilt.messages)]
+    system = run.system.encode() if turn.folds is None else b""
+    sent = [system, *record.requests[turn.number - 1]]
     return None if made == sent else _difference(turn.number, "request", sent, made)
 
 
 def _steps(run: Run, history: History, turn: Turn) -> Differs | None:
     """Whether the journal holds what the turn's response comes to."""
-    if turn.response is None or not turn.applied:
+    if turn.response is None or not turn.applied or turn.folds is not None:
         return None
     planned = plan(turn.response, history.as_of(turn.built_at))
     if isinstance(planned, Unusable):

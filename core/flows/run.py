@@ -16,7 +16,6 @@ cancelled the moment somebody wants the ticket (protocol "Take over").
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import TypeAlias
 
 from core.boundary import (
@@ -29,46 +28,28 @@ from core.boundary import (
     Release,
     next_step,
 )
-from core.builtin import BUILTINS
+from core.compaction import Fold, fold_request, plan_compaction
 from core.context import (
-    BUILDER,
     build_request,
     canonical_message,
     estimated_tokens,
-    tool_definitions,
 )
 from core.errors import ModelFailed, StaleHold, ToolLost
-from core.flows.act import all_specs, carry_out, execute
+from core.flows.act import carry_out, execute
 from core.flows.asking import Answer, Interrupted, ask_model, keep_lease
-from core.flows.holding import seat, withhold
+from core.flows.ending import Over, end, escalate, hand_to_operator, own
 from core.flows.house import House, Work
 from core.flows.speak import say
+from core.flows.taking import take
 from core.history import History
 from core.journal import (
-    Escalated,
-    LockChanged,
+    Compacted,
     RunChanged,
-    ToolCalled,
     ToolReturned,
 )
-from core.lock import (
-    Acquired,
-    HandedOver,
-    Holder,
-    HolderKind,
-    Lease,
-    Lost,
-    PassedOn,
-    Released,
-    acquire_for_run,
-    hand_over,
-    is_current,
-    release,
-)
 from core.plan import Calls, Reply, Silence, Unusable, plan
-from core.ports import Feed, RunEnd, Transaction
-from core.stretch import begun, ended
-from core.ticket import Origin, RunId, TicketId, agent, system
+from core.ports import Feed, Transaction
+from core.ticket import TicketId
 from core.tool import ToolSpec
 from core.turn import ModelResponse, Request, Run, Stop, Turn
 
@@ -79,16 +60,10 @@ class _Ask:
 
     request: Request
     number: int
+    fold: Fold | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Over:
-    """The run has ended; the lock is somebody else's or free."""
-
-    stop: Stop
-
-
-_Step: TypeAlias = _Ask | CarryOut | Execute | _Over
+_Step: TypeAlias = _Ask | CarryOut | Execute | Over
 
 
 async def work(
@@ -107,7 +82,7 @@ async def work(
         Why the run ended, or None where the ticket was not free or not due.
     """
     specs, problem = await _tools(house)
-    taken = await house.store.write(lambda tx: _take(tx, house, ticket, specs))
+    taken = await house.store.write(lambda tx: take(tx, house, ticket, specs))
     if taken is None:
         return None
     if problem is not None:
@@ -139,7 +114,7 @@ async def _go_on(
     step = await house.store.write(lambda tx: _advance(tx, house, taken))
     while True:
         match step:
-            case _Over(stop=stop):
+            case Over(stop=stop):
                 return stop
             case CarryOut(call=call):
                 await carry_out(house, taken, call)
@@ -149,106 +124,18 @@ async def _go_on(
                 step = await house.store.write(lambda tx: _advance(tx, house, taken))
             case _Ask() as ask:
                 answer = await ask_model(house, taken.hold, ask.request, feed, stopping)
-                step = await house.store.write(
-                    _applying(house, taken, ask.number, answer)
-                )
+                step = await house.store.write(_applying(house, taken, ask, answer))
 
 
 def _applying(
-    house: House, taken: Work, number: int, answer: Answer
+    house: House, taken: Work, ask: _Ask, answer: Answer
 ) -> Callable[[Transaction], _Step]:
-    return lambda tx: _apply(tx, house, taken, number, answer)
+    return lambda tx: _apply(tx, house, taken, ask, answer)
 
 
-def _without_tools(tx: Transaction, taken: Work, why: str) -> _Over:
+def _without_tools(tx: Transaction, taken: Work, why: str) -> Over:
     history = tx.history(taken.hold.ticket)
-    return _escalate(tx, taken, history, Stop.ERROR, why)
-
-
-# Taking the lock
-
-
-def _take(
-    tx: Transaction, house: House, ticket: TicketId, specs: tuple[ToolSpec, ...]
-) -> Work | None:
-    history = tx.history(ticket)
-    live = history.ticket.origin is Origin.LIVE
-    if not live or not (history.standing.due or history.standing.run is not None):
-        return None
-    run = RunId(house.ids.new("R"))
-    holder = Holder(kind=HolderKind.RUN, name=run)
-    lease = Lease(length=house.limits.lease)
-    granted = acquire_for_run(history.lock, holder, tx.now, lease)
-    match granted:
-        case Acquired():
-            pass
-        case PassedOn():
-            seat(tx, history, granted)
-            return None
-        case _:
-            return None
-    seat(tx, history, granted)
-    work = Work(hold=granted.lock.hold, run=run, specs=all_specs(specs))
-    tx.start_run(work.hold, _new_run(tx.now, house, work, history, specs))
-    tx.append_as(work.hold, agent(run), RunChanged(run=run, change="started"))
-    if _keeps_crashing(tx.history(ticket).runs):
-        why = f"{_CRASHES} runs in a row ended without a word"
-        _escalate(tx, work, tx.history(ticket), Stop.ERROR, why)
-        return None
-    return work
-
-
-_CRASHES = 5
-"""So many runs of a ticket in a row may die; then people look (rule 15)."""
-
-
-def _keeps_crashing(runs: tuple[Run, ...]) -> bool:
-    before = [r.stop for r in runs if r.stop is not None][-_CRASHES:]
-    return before == [Stop.CRASHED] * _CRASHES
-
-
-def _new_run(
-    now: datetime,
-    house: House,
-    work: Work,
-    history: History,
-    specs: tuple[ToolSpec, ...],
-) -> Run:
-    tools = tool_definitions((*BUILTINS, *specs))
-    draft = build_request(
-        replace(history, journal=()),
-        house.prompt,
-        tools,
-        house.limits,
-        model=house.model_id,
-        voice=house.voice,
-    )
-    return Run(
-        id=work.run,
-        ticket=work.hold.ticket,
-        token=work.hold.token,
-        trigger=_trigger(history),
-        model=house.model_id,
-        prompt=house.prompt,
-        system=draft.system,
-        tools=tools,
-        max_tokens=house.limits.max_output_tokens,
-        builder=BUILDER,
-        staff_voice=house.voice.value,
-        started_at=now,
-    )
-
-
-def _trigger(history: History) -> str:
-    """Why the run starts, in one word."""
-    s = history.standing
-    if history.lock.holder is not None:
-        return "recovery"
-    asked = s.last_buyer_seq if s.unanswered else 0
-    if asked > s.attended_seq:
-        return "message"
-    woken = next((e.body for e in history.journal if e.seq == s.wake_seq), None)
-    return "release" if isinstance(woken, LockChanged) else "decision"
+    return escalate(tx, taken, history, Stop.ERROR, why)
 
 
 # One boundary: what comes next, and the transaction that does it
@@ -256,19 +143,19 @@ def _trigger(history: History) -> str:
 
 def _advance(tx: Transaction, house: House, taken: Work) -> _Step:
     history = tx.history(taken.hold.ticket)
-    run = _own(history, taken)
+    run = own(history, taken)
     step = next_step(history, run, house.limits)
     match step:
         case CarryOut() | Execute():
             return step
         case HandOver():
-            return _hand_over(tx, taken, history)
+            return hand_to_operator(tx, taken, history)
         case AwaitDecision():
-            return _end(tx, taken, history, Stop.AWAITING_DECISION)
+            return end(tx, taken, history, Stop.AWAITING_DECISION)
         case Release():
-            return _end(tx, taken, history, Stop.ANSWERED)
+            return end(tx, taken, history, Stop.ANSWERED)
         case Escalate(stop=stop, why=why):
-            return _escalate(tx, taken, history, stop, why)
+            return escalate(tx, taken, history, stop, why)
         case Continue(unrun=unrun):
             for call, told in unrun:
                 result = ToolReturned(id=call.id, content=told, is_error=True)
@@ -276,18 +163,11 @@ def _advance(tx: Transaction, house: House, taken: Work) -> _Step:
             return _request(tx, house, taken, history)
 
 
-def _own(history: History, taken: Work) -> Run:
-    run = history.run(taken.run)
-    if run is None or not is_current(history.lock, taken.hold):
-        raise StaleHold(f"{taken.hold.ticket} is no longer held by {taken.run}")
-    return run
-
-
 def _request(
     tx: Transaction, house: House, taken: Work, history: History
-) -> _Ask | _Over:
+) -> _Ask | Over:
     """Builds the request, stores it as it will be sent, and asks for it."""
-    run = _own(history, taken)
+    run = own(history, taken)
     request = build_request(
         history,
         run.prompt,
@@ -297,42 +177,90 @@ def _request(
         voice=house.voice,
     )
     size = estimated_tokens(request)
-    if size > house.limits.context_tokens:
-        why = f"the conversation has grown to about {size} tokens"
-        return _escalate(tx, taken, history, Stop.ERROR, why)
-    number = len(run.turns) + 1
+    if size <= house.limits.context_tokens:
+        return _store_request(tx, taken, history, request)
+    return _fold(tx, house, taken, history, f"about {size} tokens")
+
+
+def _store_request(
+    tx: Transaction,
+    taken: Work,
+    history: History,
+    request: Request,
+    fold: Fold | None = None,
+) -> _Ask:
+    number = len(own(history, taken).turns) + 1
     turn = Turn(
         number=number,
         built_at=history.standing.last_seq,
         upto=len(request.messages),
         requested_at=tx.now,
+        folds=fold.upto if fold is not None else None,
     )
     sent = [canonical_message(m) for m in request.messages]
     tx.store_request(taken.hold, taken.run, turn, sent)
     made = RunChanged(run=taken.run, change="turn", turn=number)
     tx.append_as(taken.hold, taken.actor, made)
-    return _Ask(request=request, number=number)
+    return _Ask(request=request, number=number, fold=fold)
+
+
+def _fold(
+    tx: Transaction, house: House, taken: Work, history: History, size: str
+) -> _Ask | Over:
+    """Asks for a summary of the older part, or people, where there is none to fold."""
+    fold = plan_compaction(history, house.limits)
+    if fold is None:
+        why = f"the conversation is too long for the model: {size}"
+        return escalate(tx, taken, history, Stop.ERROR, why)
+    run = own(history, taken)
+    limits = replace(house.limits, max_output_tokens=run.max_tokens)
+    request = fold_request(history, fold.upto, limits, model=run.model)
+    return _store_request(tx, taken, history, request, fold)
 
 
 def _apply(
-    tx: Transaction, house: House, taken: Work, number: int, answer: Answer
+    tx: Transaction, house: House, taken: Work, ask: _Ask, answer: Answer
 ) -> _Step:
     """Stores the model's answer with all that follows from it, in one transaction."""
     history = tx.history(taken.hold.ticket)
-    run = _own(history, taken)
+    run = own(history, taken)
     stopped = history.lock.wanted_by is not None
     stopped = stopped or history.standing.with_people is not None
     if isinstance(answer, ModelResponse):
-        tx.store_response(taken.hold, taken.run, number, answer, applied=not stopped)
+        tx.store_response(
+            taken.hold, taken.run, ask.number, answer, applied=not stopped
+        )
     if stopped:
         return _advance(tx, house, taken)
     match answer:
         case Interrupted():
-            return _end(tx, taken, history, Stop.PAUSED, detail="the worker stopped")
+            return end(tx, taken, history, Stop.PAUSED, detail="the worker stopped")
+        case ModelFailed(kind="overflow") if ask.fold is None:
+            return _fold(tx, house, taken, history, "its provider refused it")
         case ModelFailed() as failed:
-            return _escalate(tx, taken, history, Stop.ERROR, str(failed))
+            return escalate(tx, taken, history, Stop.ERROR, str(failed))
+        case ModelResponse() as response if ask.fold is not None:
+            return _folded(tx, house, taken, history, ask.fold, response)
         case ModelResponse() as response:
             return _carry(tx, house, taken, history, run, response)
+
+
+def _folded(
+    tx: Transaction,
+    house: House,
+    taken: Work,
+    history: History,
+    fold: Fold,
+    response: ModelResponse,
+) -> _Step:
+    """Stores the summary; what follows is asked with it."""
+    planned = plan(response, history)
+    if not isinstance(planned, Reply):
+        why = "the model gave no summary of the conversation"
+        return escalate(tx, taken, history, Stop.ERROR, why)
+    made = Compacted(upto=fold.upto, text=planned.text, kept=fold.kept)
+    tx.append_as(taken.hold, taken.actor, made)
+    return _advance(tx, house, taken)
 
 
 def _carry(
@@ -346,7 +274,7 @@ def _carry(
     planned = plan(response, history)
     match planned:
         case Unusable(stop=stop, why=why):
-            return _escalate(tx, taken, history, stop, why)
+            return escalate(tx, taken, history, stop, why)
         case Reply(text=text, entries=entries):
             for body in entries:
                 tx.append_as(taken.hold, taken.actor, body)
@@ -356,97 +284,3 @@ def _carry(
             for body in entries:
                 tx.append_as(taken.hold, taken.actor, body)
     return _advance(tx, house, taken)
-
-
-# Ending
-
-
-def _hand_over(tx: Transaction, taken: Work, history: History) -> _Over:
-    outcome = hand_over(history.lock, taken.hold, tx.now)
-    if isinstance(outcome, Lost):
-        raise StaleHold(f"{taken.hold.ticket} is no longer held by {taken.run}")
-    seat(tx, history, outcome)
-    return _Over(stop=Stop.HANDED_OVER)
-
-
-def _escalate(
-    tx: Transaction, taken: Work, history: History, stop: Stop, why: str | None
-) -> _Over:
-    """Hands the ticket to people, with what they need to know (rule 15)."""
-    if why is not None:
-        escalated = Escalated(
-            reason=why, tried=_tried(history, taken), summary=_summary(history)
-        )
-        tx.append(taken.hold.ticket, system("agent"), escalated)
-    return _end(tx, taken, history, stop, detail=why)
-
-
-def _tried(history: History, taken: Work) -> str:
-    run = history.run(taken.run)
-    turns = len(run.turns) if run is not None else 0
-    used = dict.fromkeys(
-        e.body.name
-        for e in history.journal
-        if isinstance(e.body, ToolCalled) and e.actor == taken.actor
-    )
-    tools = f", with {', '.join(used)}" if used else ""
-    return f"{turns} {'turn' if turns == 1 else 'turns'}{tools}"
-
-
-def _summary(history: History) -> str:
-    """Where the ticket stands, for the colleague who takes it."""
-    s = history.standing
-    lines = [f"{len(s.unanswered)} unanswered"]
-    if s.identity is not None:
-        lines.append(f"verified as {s.identity.name or s.identity.customer}")
-    if s.triage is not None:
-        lines.append(", ".join(s.triage))
-    lines += [f"{k}: {v}" for k, v in s.task_state.items()]
-    return "; ".join(lines)
-
-
-def _end(
-    tx: Transaction,
-    taken: Work,
-    history: History,
-    stop: Stop,
-    *,
-    detail: str | None = None,
-) -> _Over:
-    """Ends the run and gives the lock back: the check is `next_step`'s (rule 3).
-
-    Raises:
-        StaleHold: The hold is not the current one; nothing was stored.
-    """
-    run = _own(history, taken)
-    seen = _seen(run) if stop is not Stop.PAUSED else None
-    now = tx.standing(taken.hold.ticket)
-    end = RunEnd(
-        stop=stop,
-        detail=detail,
-        escalated=now.with_people is not None,
-        task_state=now.task_state,
-    )
-    tx.end_run(taken.hold, taken.run, end)
-    over = RunChanged(run=taken.run, change="ended", stop=stop.value, seen=seen)
-    tx.append_as(taken.hold, taken.actor, over)
-    outcome = release(history.lock, taken.hold, tx.now)
-    match outcome:
-        case Released(lock=lock, ended=before):
-            tx.append_as(taken.hold, taken.actor, ended(before, "released", tx.now))
-            tx.save_lock(lock)
-        case HandedOver():
-            tx.save_lock(outcome.lock)
-            tx.append(
-                taken.hold.ticket, taken.actor, begun(outcome.lock, "handed_over")
-            )
-            withhold(tx, tx.history(taken.hold.ticket))
-        case Lost():
-            raise StaleHold(f"{taken.hold.ticket} is no longer held by {taken.run}")
-    return _Over(stop=stop)
-
-
-def _seen(run: Run) -> int | None:
-    """The last seq that the agent was shown and answered to."""
-    applied = [t.built_at for t in run.turns if t.response is not None]
-    return applied[-1] if applied else None
