@@ -1,5 +1,6 @@
 """What is to be made of a model's answer: pure, before anything is stored."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -17,10 +18,13 @@ class Reply:
     Attributes:
         text: What is sent.
         entries: What else the journal keeps of it.
+        promises_person: Whether it promises that a person will go on, which only the
+            escalation tool can keep.
     """
 
     text: str
     entries: tuple[Body, ...]
+    promises_person: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,10 +80,34 @@ def plan(response: ModelResponse, history: History) -> Plan:
         Thinking(block=b) for b in response.content if b.get("type") != "text"
     )
     if text:
-        return Reply(text=text, entries=thoughts)
+        promises = not history.standing.pending and promises_person(text)
+        return Reply(text=text, entries=thoughts, promises_person=promises)
     if history.standing.unanswered:
         return Unusable(stop=Stop.ERROR, why="the model gave an empty answer")
     return Silence(entries=thoughts)
+
+
+_PERSON = (
+    r"(?:a |an |one of |our |my |the )?(?:human |support |senior )?"
+    r"(?:colleagues?|humans?|specialists?|supervisors?|managers?|team(?: members?)?"
+    r"|agents?|representatives?|persons?)"
+)
+_PROMISE = re.compile(
+    rf"\b(?:i(?:'ll| will|'m going to| am going to)|let me)\s+(?:\w+\s+){{0,3}}?"
+    rf"(?:get|ask|transfer|forward|hand|pass|escalate|connect|involve|put)\b"
+    rf"[^.?!\n]{{0,40}}?\b{_PERSON}\b"
+    rf"|\b{_PERSON}\s+(?:will|is going to)\s+(?:\w+\s+){{0,2}}?"
+    rf"(?:contact|get back|reach out|call|write|follow up|take (?:this |it )?over)",
+    re.IGNORECASE,
+)
+
+
+def promises_person(text: str) -> bool:
+    """Whether a reply promises that a person will go on with the ticket."""
+    return (
+        _PROMISE.search(text.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'"))
+        is not None
+    )
 
 
 def _calls(response: ModelResponse, history: History) -> Calls:

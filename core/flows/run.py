@@ -275,11 +275,14 @@ def _carry(
     match planned:
         case Unusable(stop=stop, why=why):
             return escalate(tx, taken, history, stop, why)
-        case Reply(text=text, entries=entries):
+        case Reply(text=text, entries=entries, promises_person=promised):
             for body in entries:
                 tx.append_as(taken.hold, taken.actor, body)
             seen = run.turns[-1].built_at
             say(tx, taken.hold, history, taken.actor, text, seen)
+            if promised:
+                why = "the agent promised the buyer a person"
+                return escalate(tx, taken, history, Stop.ESCALATED, why)
         case Calls(entries=entries) | Silence(entries=entries):
             for body in entries:
                 tx.append_as(taken.hold, taken.actor, body)
