@@ -122,7 +122,7 @@ def chart(history: History) -> str:
     lines += [f"reply      {_reply_line(r)}" for r in history.outbox]
     lines += [f"run        {_run_line(r)}" for r in history.runs]
     lines.append("")
-    lines += [_entry(e) for e in history.journal]
+    lines += [entry_line(e) for e in history.journal]
     return "\n".join(lines)
 
 
@@ -204,7 +204,8 @@ def people(found: Sequence[Operator]) -> str:
     )
 
 
-def _entry(entry: Entry) -> str:
+def entry_line(entry: Entry) -> str:
+    """A journal entry, its text below it."""
     who = f"{entry.actor.kind.value} {one_line(entry.actor.name, 40)}"
     return f"{entry.seq:>4} {stamp(entry.at)} {who}: {_told(entry.body)}"
 

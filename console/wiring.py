@@ -165,15 +165,34 @@ async def open_model(config: Config) -> AsyncIterator[Model]:
         return
     from core.adapters.anthropic_model import AnthropicModel
 
+    base_url = os.environ.get("ANTHROPIC_BASE_URL") or None
     model = AnthropicModel(
-        api_key=os.environ.get("ANTHROPIC_API_KEY") or None,
-        base_url=os.environ.get("ANTHROPIC_BASE_URL") or None,
+        api_key=_key(base_url),
+        base_url=base_url,
         timeout=config.limits.model_patience.total_seconds(),
     )
     try:
         yield model
     finally:
         await model.close()
+
+
+def _key(base_url: str | None) -> str | None:
+    """The model's key; a server of one's own may want none."""
+    key = os.environ.get("ANTHROPIC_API_KEY")
+    if not key and base_url and not os.environ.get("ANTHROPIC_AUTH_TOKEN"):
+        return "no-key"
+    return key or None
+
+
+async def try_model(config: Config) -> str:
+    """How the model can be reached, in words; a `ModelFailed` says why not."""
+    async with open_model(config) as model:
+        look_up = getattr(model, "look_up", None)
+        if look_up is None:
+            return "the demo's own model, no network needed"
+        known = await look_up(config.model)
+    return "reached" if known else f"reached, but it does not know {config.model}"
 
 
 def channels(config: Config) -> Mapping[str, Channel]:
@@ -244,6 +263,13 @@ def services(config: Config, store: Store, who: Operator, title: str = "") -> Se
         if "HANDOFF_LOG" in os.environ
         else None,
     )
+
+
+async def run_console(services: Services) -> None:
+    """Opens the console and returns when it is left."""
+    from console.app import HandoffApp
+
+    await HandoffApp(services).run_async()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

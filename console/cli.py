@@ -1,0 +1,143 @@
+"""`handoff`: the command line, and the one place where its errors become exit codes.
+
+Whatever goes wrong, a person sees one line and never a traceback. For developers
+`HANDOFF_LOG` names a file that takes the traceback, and what libraries log.
+"""
+
+import asyncio
+import logging
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+
+from console import wiring
+from console.commands import base, decide, demo, desk, intake, people, records, running
+from core.cleanse import one_line
+from core.errors import (
+    BadConfiguration,
+    DeliveryFailed,
+    HandoffError,
+    ModelFailed,
+    StoreTooNew,
+    StoreUnreachable,
+    ToolLost,
+    UnknownTicket,
+)
+
+log = logging.getLogger("handoff")
+
+
+@click.group(cls=base.Group, invoke_without_command=True)
+@click.version_option(package_name="handoff-console", prog_name="handoff")
+@click.pass_context
+def cli(context: click.Context) -> None:
+    """A console where people and an AI agent work the same support tickets."""
+    if context.invoked_subcommand is None:
+        open_console()
+
+
+for _command in (
+    intake.ingest,
+    intake.import_,
+    desk.tickets,
+    desk.show,
+    desk.take,
+    desk.reply,
+    desk.note,
+    desk.whisper,
+    desk.withheld,
+    desk.release,
+    desk.outbox,
+    decide.decisions,
+    decide.decide,
+    records.runs,
+    records.run,
+    records.replay,
+    people.operator,
+    running.worker,
+    running.doctor,
+    running.migrate,
+    demo.demo,
+):
+    cli.add_command(_command)
+
+
+def open_console() -> None:
+    """Opens the console on the configured store."""
+    if not base.at_terminal():
+        base.fail("the console needs a terminal; see `handoff --help`", base.USAGE)
+
+    async def work() -> None:
+        async with base.at_desk() as at:
+            await wiring.run_console(wiring.services(at.config, at.store, at.me))
+
+    base.run(work())
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Runs a command and ends the process with its exit code."""
+    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Runs a command; gives its exit code."""
+    _quiet_logs()
+    try:
+        result = cli.main(list(arguments), "handoff", standalone_mode=False)
+    except click.exceptions.Exit as ended:
+        return ended.exit_code
+    except click.UsageError as wrong:
+        hint = wrong.ctx.command_path if wrong.ctx is not None else "handoff"
+        return _told(f"{wrong.format_message()} (see `{hint} --help`)", base.USAGE)
+    except click.ClickException as wrong:
+        return _told(wrong.format_message(), base.USAGE)
+    except (click.Abort, KeyboardInterrupt, asyncio.CancelledError):
+        return base.INTERRUPTED
+    except BrokenPipeError:
+        # whoever read our output has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as wrong:  # noqa: BLE001 # a traceback never reaches a screen
+        return _code_of(_innermost(wrong))
+    return result if isinstance(result, int) else 0
+
+
+def _innermost(wrong: BaseException) -> BaseException:
+    while isinstance(wrong, BaseExceptionGroup) and len(wrong.exceptions) == 1:
+        wrong = wrong.exceptions[0]
+    return wrong
+
+
+def _code_of(wrong: BaseException) -> int:
+    match wrong:
+        case base.Failed(code=code):
+            return _told(str(wrong), code)
+        case BadConfiguration() | StoreTooNew() | UnknownTicket():
+            return _told(str(wrong), base.USAGE)
+        case StoreUnreachable() | ToolLost() | ModelFailed() | DeliveryFailed():
+            return _told(str(wrong), base.UNREACHABLE)
+        case HandoffError():
+            return _told(str(wrong), base.REFUSED)
+        case _:
+            log.error("unexpected", exc_info=wrong)
+            kind = type(wrong).__name__
+            line = f"unexpected error ({kind}); HANDOFF_LOG=FILE takes the details"
+            return _told(line, base.UNREACHABLE)
+
+
+def _told(text: str, code: int) -> int:
+    click.echo(f"handoff: {one_line(text, 1000)}", err=True)
+    return code
+
+
+def _quiet_logs() -> None:
+    """Keeps what libraries log away from the screen."""
+    path = os.environ.get("HANDOFF_LOG")
+    handler = logging.FileHandler(path) if path else logging.NullHandler()
+    logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,185 @@
+"""What all commands share: the options that stand everywhere, output and exit codes.
+
+`--store`, `--config`, `--as` and `--json` may stand before or after a command's name;
+the last one counts. With `--json` nothing but JSON goes to stdout, and it is ASCII, so
+that nothing in it can steer a terminal. Everything else that is said goes to stderr or
+is cleansed.
+
+Exit codes: 0 done, 1 refused by a rule, 2 usage or configuration, 3 the store or a
+server can't be reached, 130 interrupted.
+"""
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import NoReturn, TypeVar
+
+import click
+
+from console import wiring
+from console.config import Config, load
+from console.shapes import Shape
+from core.cleanse import one_line
+from core.decision import Operator
+from core.ports import Store
+from core.ticket import Json
+
+T = TypeVar("T")
+
+REFUSED, USAGE, UNREACHABLE, INTERRUPTED = 1, 2, 3, 130
+
+
+class Failed(Exception):
+    """A command ends here, with one line for the person and an exit code."""
+
+    def __init__(self, message: str, code: int) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def fail(message: str, code: int) -> NoReturn:
+    """Ends the command.
+
+    Raises:
+        Failed: Always, with this message and code.
+    """
+    raise Failed(message, code) from None
+
+
+def leave(code: int) -> NoReturn:
+    """Ends the command with a code, where all was said already.
+
+    Raises:
+        Exit: Always.
+    """
+    raise click.exceptions.Exit(code)
+
+
+@dataclass(slots=True)
+class Asked:
+    """What was said by the options that stand everywhere."""
+
+    store: str | None = None
+    config: str | None = None
+    name: str | None = None
+    json: bool = False
+
+
+def _keep(context: click.Context, parameter: click.Parameter, value: object) -> object:
+    asked = context.find_root().ensure_object(Asked)
+    if value not in {None, False}:
+        setattr(asked, str(parameter.name), value)
+    return value
+
+
+def _everywhere() -> list[click.Parameter]:
+    def option(*names: str, **kept: object) -> click.Option:
+        return click.Option(names, expose_value=False, callback=_keep, **kept)  # type: ignore[arg-type] # click's own keywords
+
+    return [
+        option("--store", metavar="URL", help="The store (HANDOFF_STORE)."),
+        option("--config", metavar="FILE", help="handoff.toml (HANDOFF_CONFIG)."),
+        option("--as", "name", metavar="NAME", help="Who you are (HANDOFF_OPERATOR)."),
+        option("--json", is_flag=True, help="Print JSON."),
+    ]
+
+
+class Command(click.Command):
+    """A command that takes the options that stand everywhere."""
+
+    def __init__(self, *args: object, **kept: object) -> None:
+        super().__init__(*args, **kept)  # type: ignore[arg-type] # click's own
+        self.params.extend(_everywhere())
+
+
+class Group(click.Group):
+    """A group of such commands that takes the options itself too."""
+
+    command_class = Command
+    group_class = type
+
+    def __init__(self, *args: object, **kept: object) -> None:
+        super().__init__(*args, **kept)  # type: ignore[arg-type] # click's own
+        self.params.extend(_everywhere())
+
+
+def asked() -> Asked:
+    """What was said by the options that stand everywhere."""
+    return click.get_current_context().find_root().ensure_object(Asked)
+
+
+def config() -> Config:
+    """The configuration of this call."""
+    return load(file=asked().config, store=asked().store)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Desk:
+    """An open store and who sits before it."""
+
+    config: Config
+    store: Store
+    me: Operator
+
+
+@asynccontextmanager
+async def at_desk() -> AsyncIterator[Desk]:
+    """Opens the store and finds out who is there."""
+    said = config()
+    async with wiring.open_store(said) as store:
+        me = await wiring.operator(store, asked().name)
+        yield Desk(config=said, store=store, me=me)
+
+
+@asynccontextmanager
+async def with_store() -> AsyncIterator[Store]:
+    """Opens the store for a command that nobody in particular gives."""
+    async with wiring.open_store(config()) as store:
+        yield store
+
+
+def run(work: Coroutine[object, object, T]) -> T:
+    """Runs a command's work to its end."""
+    return asyncio.run(work)
+
+
+def show(document: Json, plain: Callable[[], str]) -> None:
+    """Prints the document as JSON, or what a person reads."""
+    if asked().json:
+        click.echo(json.dumps(document, indent=2))
+    else:
+        click.echo(plain())
+
+
+def line(document: Shape) -> None:
+    """Prints one JSON object on one line, at once."""
+    click.echo(json.dumps(document))
+
+
+def warn(text: str) -> None:
+    """Says something beside the result."""
+    click.echo(f"handoff: {one_line(text, 1000)}", err=True)
+
+
+def at_terminal() -> bool:
+    """Whether a person sits at a terminal."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def text_or_stdin(text: str) -> str:
+    """The argument, or what stdin holds for `-`."""
+    if text != "-":
+        return text
+    return sys.stdin.buffer.read().decode(errors="replace")
+
+
+def json_argument(text: str, what: str) -> Json:
+    """The value that a JSON argument holds; ends the command if it is none."""
+    try:
+        value: Json = json.loads(text)
+    except (ValueError, RecursionError) as wrong:
+        fail(f"{what}: expected JSON: {wrong}", USAGE)
+    return value

@@ -1,0 +1,95 @@
+"""`handoff decisions` and `handoff decide`: what supervisors say of proposals."""
+
+import click
+
+from console import plain, shapes, wiring
+from console.commands import base
+from console.commands.base import REFUSED, USAGE, Failed, fail
+from core.decision import (
+    AlreadyDecided,
+    Approved,
+    Decision,
+    Expired,
+    FirstOfTwo,
+    NotAllowed,
+    Overridden,
+    Rejected,
+    Stale,
+    Verdict,
+)
+from core.flows import supervise
+from core.flows.supervise import Decided, UnknownDecision, WrongArguments, why_not
+from core.ticket import Json
+
+
+@click.command(cls=base.Command)
+@click.option("--all", "every", is_flag=True, help="Settled ones too.")
+def decisions(every: bool) -> None:  # noqa: FBT001 # click's way to say an option
+    """Show what waits for a supervisor."""
+
+    async def work() -> None:
+        async with base.with_store() as store:
+            found = await store.read(lambda tx: tx.decisions(open_only=not every))
+        base.show([shapes.decision(d) for d in found], lambda: plain.decisions(found))
+
+    base.run(work())
+
+
+@click.command(cls=base.Command)
+@click.option("--approve", is_flag=True, help="Exactly as proposed.")
+@click.option("--override", default=None, metavar="JSON", help="With these arguments.")
+@click.option("--reject", is_flag=True, help="Never.")
+@click.option("--why", default="", metavar="TEXT", help="The reason.")
+@click.option("--seen", type=int, default=None, metavar="SEQ", help="Read up to here.")
+@click.argument("decision")
+def decide(
+    decision: str,
+    approve: bool,  # noqa: FBT001 # click's way to say an option
+    override: str | None,
+    reject: bool,  # noqa: FBT001
+    why: str,
+    seen: int | None,
+) -> None:
+    """Approve a decision, override its arguments or reject it."""
+    if approve + reject + (override is not None) != 1:
+        fail("one of --approve, --override JSON and --reject", USAGE)
+    if reject and not why.strip():
+        fail("--reject needs --why TEXT", USAGE)
+    given: Json = None
+    if override is not None:
+        given = base.json_argument(override, "--override")
+    kind = "approve" if approve else "reject" if reject else "override"
+    verdict = Verdict(kind=kind, why=why, input=given, seen=seen)
+    settled = base.run(_decide(decision, verdict))
+    base.show(
+        shapes.decision(settled), lambda: f"Stored: {plain.decision_line(settled)}"
+    )
+
+
+async def _decide(decision: str, verdict: Verdict) -> Decision:
+    async with base.at_desk() as desk:
+        spec = None
+        if verdict.kind == "override":
+            found = await desk.store.read(lambda tx: tx.decision(decision))
+            specs = await wiring.tool_specs(desk.config) if found is not None else {}
+            spec = specs.get(found.tool) if found is not None else None
+        outcome = await supervise.decide(desk.store, decision, verdict, desk.me, spec)
+    return _settled(outcome, decision)
+
+
+def _settled(outcome: Decided, name: str) -> Decision:
+    match outcome:
+        case Approved(decision=new) | Overridden(decision=new) | Rejected(decision=new):
+            return new
+        case FirstOfTwo(decision=new):
+            base.warn("it needs a second supervisor's approval")
+            return new
+        case AlreadyDecided() | Stale() | NotAllowed():
+            raise Failed(f"not changed: {why_not(outcome)}", REFUSED)
+        case Expired(decision=old):
+            until = plain.stamp(old.expires_at)
+            raise Failed(f"not changed: {name} expired at {until}", REFUSED)
+        case WrongArguments(why=why):
+            raise Failed(f"not changed: {why}", REFUSED)
+        case UnknownDecision():
+            raise Failed(f"there is no decision {name}", USAGE)

@@ -1,0 +1,306 @@
+"""What people do with tickets: look, take over, answer, note, give back."""
+
+import asyncio
+
+import click
+
+from console import plain, shapes
+from console.commands import base
+from console.commands.base import REFUSED, USAGE, Failed, fail
+from core.flows import handoff
+from core.flows.handoff import Done, GiveBack, NotHolder, NotPossible
+from core.lock import (
+    Acquired,
+    Acquisition,
+    AlreadyYours,
+    HeldBy,
+    Holder,
+    HolderKind,
+    Lock,
+    PassedOn,
+    TakeoverWanted,
+)
+from core.ports import QueueQuery
+from core.ticket import TicketId
+
+_VIEWS = ("human", "approvals", "mine", "agent", "waiting", "resolved", "all")
+_ALL = 1_000_000
+_LOOK_AGAIN = 0.05
+
+ticket_argument = click.argument("ticket")
+
+
+@click.command(cls=base.Command)
+@click.option("--view", type=click.Choice(_VIEWS), default="all", show_default=True)
+@click.option("--search", default="", metavar="TEXT", help="Words that must be there.")
+def tickets(view: str, search: str) -> None:
+    """Show the queue."""
+
+    async def work() -> None:
+        async with base.at_desk() as desk:
+            query = QueueQuery(
+                view=view, search=search, operator=desk.me.name, limit=_ALL
+            )
+            rows = await desk.store.read(lambda tx: tx.queue(query))
+        base.show([shapes.queue_row(r) for r in rows], lambda: plain.queue(rows))
+
+    base.run(work())
+
+
+@click.command(cls=base.Command)
+@ticket_argument
+def show(ticket: str) -> None:
+    """Show the full session chart of a ticket."""
+
+    async def work() -> None:
+        async with base.with_store() as store:
+            history = await store.read(lambda tx: tx.history(TicketId(ticket)))
+        base.show(shapes.chart(history), lambda: plain.chart(history))
+
+    base.run(work())
+
+
+@click.command(cls=base.Command)
+@click.option("--wait", type=click.FloatRange(min=0), default=0.0, metavar="SECONDS")
+@click.option("--force", is_flag=True, help="Supervisors: take it at once.")
+@click.option("--why", default="", metavar="TEXT", help="Why by force.")
+@ticket_argument
+def take(ticket: str, wait: float, force: bool, why: str) -> None:  # noqa: FBT001 # click's way to say an option
+    """Acquire a ticket and hold it; prints the token."""
+
+    async def work() -> Lock:
+        async with base.at_desk() as desk:
+            outcome = await handoff.take_over(
+                desk.store, TicketId(ticket), desk.me, forced=force, why=why
+            )
+            if isinstance(outcome, TakeoverWanted) and wait:
+                return await _handed_over(desk, outcome.lock, wait)
+            return _yours(outcome, desk.me.name)
+
+    lock = base.run(work())
+    said: shapes.Shape = {"ticket": ticket, **shapes.lock(lock)}
+    base.show(said, lambda: f"{ticket} is yours, token {lock.token}")
+
+
+async def _handed_over(desk: base.Desk, lock: Lock, seconds: float) -> Lock:
+    """The lock once the run has handed it over."""
+    me = Holder(kind=HolderKind.OPERATOR, name=desk.me.name)
+    base.warn("a run works on it; waiting for its next boundary")
+    try:
+        async with asyncio.timeout(seconds):
+            while lock.holder != me:
+                await asyncio.sleep(_LOOK_AGAIN)
+                lock = await handoff.settle_wanted(desk.store, lock.ticket)
+                if lock.holder != me and lock.wanted_by != desk.me.name:
+                    fail(_taken(lock), REFUSED)
+    except TimeoutError:
+        fail(_wanted(lock), REFUSED)
+    return lock
+
+
+def _yours(outcome: Acquisition | NotPossible, me: str) -> Lock:
+    match outcome:
+        case Acquired(lock=lock) | AlreadyYours(lock=lock):
+            return lock
+        case PassedOn(lock=lock) if lock.holder is not None and lock.holder.name == me:
+            return lock
+        case PassedOn(lock=lock):
+            raise Failed(_taken(lock), REFUSED)
+        case TakeoverWanted(lock=lock):
+            raise Failed(_wanted(lock), REFUSED)
+        case HeldBy(holder=holder, since=since):
+            raise Failed(
+                f"held by {holder.name} since {plain.stamp(since)}; "
+                "one ticket has one holder",
+                REFUSED,
+            )
+        case NotPossible(why=why):
+            raise Failed(why, REFUSED)
+
+
+def _taken(lock: Lock) -> str:
+    return f"it went to somebody else: {plain.holder(lock)}"
+
+
+def _wanted(lock: Lock) -> str:
+    return (
+        f"{plain.holder(lock)}: asked for, and handed over at the run's next "
+        "boundary; take it again with --wait SECONDS"
+    )
+
+
+@click.command(cls=base.Command)
+@click.option("--seen", type=int, default=None, metavar="SEQ", help="Read up to here.")
+@ticket_argument
+@click.argument("text")
+def reply(ticket: str, text: str, seen: int | None) -> None:
+    """Answer the buyer, as the holder; "-" reads the text from stdin."""
+    said = base.text_or_stdin(text)
+
+    async def work() -> Done:
+        async with base.at_desk() as desk:
+            return _done(
+                await handoff.reply(
+                    desk.store, TicketId(ticket), desk.me, said, seen=seen
+                )
+            )
+
+    _stored(ticket, base.run(work()), "The reply is on its way")
+
+
+@click.command(cls=base.Command)
+@ticket_argument
+@click.argument("text")
+def note(ticket: str, text: str) -> None:
+    """Leave a note for colleagues; "-" reads the text from stdin."""
+    _note(ticket, text, for_agent=False)
+
+
+@click.command(cls=base.Command)
+@ticket_argument
+@click.argument("text")
+def whisper(ticket: str, text: str) -> None:
+    """Leave a note that the agent reads too; "-" reads the text from stdin."""
+    _note(ticket, text, for_agent=True)
+
+
+def _note(ticket: str, text: str, *, for_agent: bool) -> None:
+    said = base.text_or_stdin(text)
+
+    async def work() -> Done:
+        async with base.at_desk() as desk:
+            kept = await handoff.note(
+                desk.store, TicketId(ticket), desk.me, said, for_agent=for_agent
+            )
+            return _done(kept)
+
+    _stored(ticket, base.run(work()), "The note is kept")
+
+
+@click.command(cls=base.Command)
+@click.option("--send", is_flag=True, help="Send it as it is.")
+@click.option("--discard", is_flag=True, help="Discard it.")
+@click.option("--edit", default=None, metavar="TEXT", help="Send this instead.")
+@click.option("--seq", type=int, default=None, help="Which, where there are several.")
+@ticket_argument
+def withheld(
+    ticket: str,
+    send: bool,  # noqa: FBT001 # click's way to say an option
+    discard: bool,  # noqa: FBT001
+    edit: str | None,
+    seq: int | None,
+) -> None:
+    """Show, send or discard the agent's replies that a take-over has caught."""
+    if send + discard + (edit is not None) > 1:
+        fail("one of --send, --discard and --edit", USAGE)
+    name = TicketId(ticket)
+
+    async def work() -> None:
+        async with base.at_desk() as desk:
+            history = await desk.store.read(lambda tx: tx.history(name))
+            caught = [r for r in history.outbox if r.state == "withheld"]
+            if not (send or discard or edit is not None):
+                rows = [shapes.reply(r) for r in caught]
+                base.show(rows, lambda: plain.outbox(caught))
+                return
+            which = seq if seq is not None else _only([r.seq for r in caught])
+            if discard:
+                kept = await handoff.discard_withheld(desk.store, name, desk.me, which)
+            else:
+                kept = await handoff.send_withheld(
+                    desk.store, name, desk.me, which, edit
+                )
+            _stored(ticket, _done(kept), "Done")
+
+    base.run(work())
+
+
+def _only(seqs: list[int]) -> int:
+    if len(seqs) != 1:
+        fail(f"{len(seqs)} replies are withheld; say which with --seq", REFUSED)
+    return seqs[0]
+
+
+@click.command(cls=base.Command)
+@click.option("--to", default=None, metavar="agent|queue|NAME", help="[default: agent]")
+@click.option("--note", "for_agent", default="", metavar="TEXT", help="For the agent.")
+@click.option("--carry-on", is_flag=True, help="Let the agent go on at once.")
+@click.option("--resolve", is_flag=True, help="The matter is done.")
+@click.option("--force", is_flag=True, help="Supervisors: end another's hold.")
+@click.option("--why", default="", metavar="TEXT", help="Why by force.")
+@ticket_argument
+def release(  # noqa: PLR0913 # one argument for each option
+    ticket: str,
+    to: str | None,
+    for_agent: str,
+    carry_on: bool,  # noqa: FBT001 # click's way to say an option
+    resolve: bool,  # noqa: FBT001
+    force: bool,  # noqa: FBT001
+    why: str,
+) -> None:
+    """Let go of a ticket: to the agent, the queue or a colleague, or resolved."""
+    if resolve and to is not None:
+        fail("either --to or --resolve", USAGE)
+    if force and not why.strip():
+        fail("--force needs --why TEXT", USAGE)
+    how = GiveBack(
+        to="resolved" if resolve else to or "agent",
+        note=for_agent,
+        carry_on=carry_on,
+        forced=force,
+        why=why,
+    )
+
+    async def work() -> handoff.GivenBack:
+        async with base.at_desk() as desk:
+            given = await handoff.give_back(desk.store, TicketId(ticket), desk.me, how)
+            if isinstance(given, NotHolder | NotPossible):
+                fail(_refusal(given), REFUSED)
+            return given
+
+    given = base.run(work())
+    if how.to == "agent" and not given.workers_alive:
+        base.warn("no agent is running: start one with `handoff worker`")
+    base.show(
+        {"ticket": ticket, "seq": given.seq, "to": how.to},
+        lambda: f"{ticket} is given back: {how.to}",
+    )
+
+
+@click.command(cls=base.Command)
+def outbox() -> None:
+    """Show the replies and how far they are."""
+
+    async def work() -> None:
+        async with base.with_store() as store:
+            rows = await store.read(lambda tx: tx.outbox())
+        base.show([shapes.reply(r) for r in rows], lambda: plain.outbox(rows))
+
+    base.run(work())
+
+
+def _done(outcome: Done | NotHolder | NotPossible) -> Done:
+    if isinstance(outcome, Done):
+        return outcome
+    raise Failed(_refusal(outcome), REFUSED)
+
+
+def _refusal(outcome: NotHolder | NotPossible) -> str:
+    match outcome:
+        case NotPossible(why=why):
+            return why
+        case NotHolder(holder=None):
+            return "nobody holds the ticket: only its holder may do this; take it first"
+        case NotHolder(holder=holder, since=since):
+            name = holder.name if holder is not None else ""
+            return (
+                f"held by {name} since {plain.stamp(since)}: "
+                "only the holder may do this"
+            )
+
+
+def _stored(ticket: str, done: Done, words: str) -> None:
+    said: shapes.Shape = {"ticket": ticket, "seq": done.seq}
+    if done.message_id is not None:
+        said["message_id"] = done.message_id
+    base.show(said, lambda: f"{words}: {ticket} #{done.seq}")
