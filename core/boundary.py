@@ -11,8 +11,9 @@ from typing import TypeAlias
 
 from core.decision import READY, Decision, DecisionState, canonical
 from core.history import History, open_calls
-from core.journal import Entry, LockChanged, ToolCalled, ToolReturned
+from core.journal import Entry, ToolCalled, ToolReturned
 from core.limits import Limits
+from core.stretch import takes_over
 from core.ticket import ActorKind, RunId
 from core.turn import Run, Stop, Turn
 
@@ -133,16 +134,7 @@ def is_live(history: History, run: Run, entry: Entry) -> bool:
     asker = history.run(RunId(asked))
     if asker is None or asker.stop is not Stop.CRASHED:
         return False
-    return not any(_taken_over(e) for e in history.journal if e.seq > entry.seq)
-
-
-def _taken_over(entry: Entry) -> bool:
-    body = entry.body
-    return (
-        isinstance(body, LockChanged)
-        and body.holder.get("kind") == "operator"
-        and body.change in {"acquired", "handed_over", "forced"}
-    )
+    return not any(takes_over(e) for e in history.journal if e.seq > entry.seq)
 
 
 def _last_applied(run: Run) -> Turn | None:
@@ -227,7 +219,7 @@ def _unrun(history: History, run: Run) -> tuple[tuple[ToolCalled, str], ...]:
         if decision is not None:
             unrun.append((call, told_of(decision)))
         elif not is_live(history, run, entry):
-            taken = any(_taken_over(e) for e in history.journal if e.seq > entry.seq)
+            taken = any(takes_over(e) for e in history.journal if e.seq > entry.seq)
             unrun.append((call, TAKEN_OVER if taken else NOT_RUN))
     return tuple(unrun)
 

@@ -4,7 +4,8 @@ The summary is written by the model in a recorded call of its own and stored as 
 entry; nothing of the journal is lost, only what the model is told is shorter. What
 people said and did, identity and decisions are never left to a summary: their seqs
 are kept beside it and told in full, newest first as far as a quarter of the budget
-goes. The newest human stretch and everything after it is never folded.
+goes. The newest human stretch stays out of it; only where what came after it is too
+long itself is it folded too, and then every word of it is kept beside the summary.
 """
 
 import json
@@ -12,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from core.context import last_fold
-from core.facts import fact_of
+from core.facts import fact_of, retold
 from core.history import History, open_calls
 from core.journal import (
     Compacted,
@@ -26,6 +27,7 @@ from core.journal import (
     to_json,
 )
 from core.limits import Limits
+from core.stretch import takes_over
 from core.ticket import ActorKind
 from core.turn import Request
 
@@ -66,50 +68,74 @@ def plan_compaction(history: History, limits: Limits) -> Fold | None:
     folded = last_fold(history.journal)
     done = folded.upto if folded is not None else 0
     entries = [e for e in history.journal if e.seq > done]
-    sizes = {e.seq: len(json.dumps(to_json(e.body))) for e in entries}
-    whole = sum(sizes.values())
-    best, head = None, 0
-    latest = _newest_stretch(entries)
-    for entry in entries:
-        cut = isinstance(entry.body, Message) and entry.body.direction == "in"
-        if cut and head > 0 and entry.seq <= latest and _closed(entries, entry.seq):
+    stretch = _newest_stretch(entries)
+    upto = _cut([e for e in entries if e.seq < stretch.start], entries, budget)
+    if upto is None or _size(e for e in entries if e.seq > upto) > budget:
+        upto = _cut(entries, entries, budget) or upto
+    if upto is None:
+        return None
+    room = int(budget * _KEPT_SHARE)
+    return Fold(upto=upto, kept=_kept(history.journal, upto, room, stretch))
+
+
+def _cut(
+    foldable: Sequence[Entry], entries: Sequence[Entry], budget: float
+) -> int | None:
+    """The last seq to fold: as little as leaves the rest well within the budget."""
+    whole, head, best = _size(entries), 0, None
+    for entry in [*foldable, *entries[len(foldable) : len(foldable) + 1]]:
+        if head > 0 and _may_cut(entry, entries):
             if best is not None and head > budget:
                 break
             best = entry.seq - 1
             if whole - head <= budget * _TAIL_SHARE:
                 break
-        head += sizes[entry.seq]
-    if best is None:
-        return None
-    room = int(budget * _KEPT_SHARE)
-    return Fold(upto=best, kept=_kept(history.journal, best, room))
+        head += _size([entry])
+    return best
 
 
-def _newest_stretch(entries: Sequence[Entry]) -> int:
-    """The first seq of the newest human stretch, or a seq after everything."""
-    starts = [
+def _may_cut(entry: Entry, entries: Iterable[Entry]) -> bool:
+    """Whether a request may begin with this entry, and nothing before it is open."""
+    heard = isinstance(entry.body, Message) and entry.body.direction == "in"
+    return (heard or takes_over(entry)) and _closed(entries, entry.seq)
+
+
+def _size(entries: Iterable[Entry]) -> int:
+    return sum(len(json.dumps(to_json(e.body))) for e in entries)
+
+
+def _newest_stretch(entries: Sequence[Entry]) -> range:
+    """The seqs of the newest human stretch; an empty range after all without one."""
+    starts = [e.seq for e in entries if takes_over(e)]
+    if not starts:
+        return range(2**62, 2**62)
+    ends = [
         e.seq
         for e in entries
         if isinstance(e.body, LockChanged)
+        and e.body.change == "released"
         and e.body.holder.get("kind") == "operator"
-        and e.body.change in {"acquired", "handed_over", "forced"}
+        and e.seq > starts[-1]
     ]
-    return starts[-1] if starts else 2**62
+    return range(starts[-1], (ends[0] if ends else entries[-1].seq) + 1)
 
 
 def _closed(entries: Iterable[Entry], seq: int) -> bool:
     return not open_calls(e for e in entries if e.seq < seq)
 
 
-def _kept(journal: Iterable[Entry], upto: int, room: int) -> tuple[int, ...]:
-    """What people said and did, identity and decisions, newest first in the room."""
+def _kept(
+    journal: Iterable[Entry], upto: int, room: int, stretch: range
+) -> tuple[int, ...]:
+    """The newest stretch, then what lasts, newest first in the room."""
     kept: list[int] = []
     for entry in sorted(journal, key=lambda e: -e.seq):
-        if entry.seq > upto or not _lasting(entry):
+        whole = entry.seq in stretch
+        if entry.seq > upto or not (whole or _lasting(entry)):
             continue
-        text = fact_of(entry)
+        text = retold(entry)
         room -= len(text or "")
-        if text is not None and room >= 0:
+        if text is not None and (whole or room >= 0):
             kept.append(entry.seq)
     return tuple(reversed(kept))
 

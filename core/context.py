@@ -22,13 +22,14 @@ quotes is set off line by line, so that a quoted text can't pass for another fac
 """
 
 import json
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TypeAlias
 
-from core.facts import fact_of
+from core.facts import fact_of, retold
 from core.history import History
 from core.journal import Compacted, Entry, Message, Thinking, ToolCalled, ToolReturned
 from core.limits import Limits
@@ -194,7 +195,7 @@ def _pieces(history: History, model: str) -> list[_Piece]:
     if folded is not None:
         pieces.append(_Fact(text=_SUMMARY + folded.text))
         kept = frozenset(folded.kept)
-        told = [fact_of(e) for e in history.journal if e.seq in kept]
+        told = [retold(e) for e in history.journal if e.seq in kept]
         pieces += [_Fact(text=text) for text in told if text is not None]
     first = folded is None
     same_model = {str(r.id) for r in history.runs if r.model == model}
@@ -225,8 +226,8 @@ class _CallNames:
 
     def call(self, call: str, seq: int) -> str:
         """The name for a new call of this id."""
-        name = re.sub(r"[^a-zA-Z0-9_-]", "_", call) or "call"
-        if name in self._used:
+        name = _named(call, "call")
+        while name in self._used:
             name = f"{name}_{seq}"
         self._used.add(name)
         self._sent[call] = name
@@ -255,8 +256,7 @@ def _piece(entry: Entry, names: _CallNames, same_model: set[str]) -> Iterable[_P
             if call not in names.of_people:
                 return []
         case Thinking(block=block):
-            plain = block.get("type") == "text"
-            kept = plain or entry.actor.name in same_model
+            kept = by_agent and _is_whole(block, entry.actor.name in same_model)
             return [_Own(block=block)] if kept else []
         case _:
             pass
@@ -277,7 +277,26 @@ def _words(body: Message) -> tuple[str, ...]:
 def _tool_use(body: ToolCalled, name: str) -> JsonObject:
     given = body.input
     arguments = given if isinstance(given, Mapping) else {"value": given}
-    return {"type": "tool_use", "id": name, "name": body.name, "input": arguments}
+    tool = _named(body.name, "unnamed")
+    return {"type": "tool_use", "id": name, "name": tool, "input": arguments}
+
+
+def _named(name: str, unnamed: str) -> str:
+    """A name of the model's in the API's alphabet: it may ask for what is none."""
+    return re.sub(r"[^a-zA-Z0-9_-]", "_", name)[:128] or unnamed
+
+
+_SIGNED = {"thinking": ("thinking", "signature"), "redacted_thinking": ("data",)}
+
+
+def _is_whole(block: JsonObject, by_same_model: bool) -> bool:  # noqa: FBT001 # who thought it
+    """Whether the API takes a block back: another model's thinking it refuses."""
+    kind = block.get("type")
+    if kind == "text":
+        return True
+    fields = _SIGNED.get(kind) if isinstance(kind, str) else None
+    whole = fields is not None and all(isinstance(block.get(f), str) for f in fields)
+    return whole and by_same_model
 
 
 _SUMMARY = (
@@ -325,6 +344,8 @@ def _close(
     if blocks:
         messages.append({"role": "assistant", "content": blocks})
     results = [_result(b, gap) for b in blocks if b.get("type") == "tool_use"]
+    if voice is Voice.MARKED:
+        results = [_without_marks(r) for r in results]
     content, facts = _SPOKEN[voice](gap.events)
     content = [*results, *content] or [_text(_NOTHING_NEW)]
     if messages and messages[-1].get("role") != "assistant":
@@ -383,13 +404,44 @@ def _result_block(block: Json) -> JsonObject:
     if isinstance(block, Mapping) and block.get("type") == "text" and _words_in(block):
         return _text(str(block.get("text")))
     if isinstance(block, Mapping) and block.get("type") == "image":
-        source = {
-            "type": "base64",
-            "media_type": block.get("mimeType") or block.get("mime_type"),
-            "data": block.get("data"),
-        }
-        return {"type": "image", "source": block.get("source") or source}
+        image = _image(block)
+        if image is not None:
+            return image
     return _text(json.dumps(block, ensure_ascii=False))
+
+
+_IMAGES = {"image/png", "image/jpeg", "image/gif", "image/webp"}
+
+
+def _image(block: JsonObject) -> dict[str, Json] | None:
+    """An image in the API's form, from that form or from a tool server's, or None."""
+    source = block.get("source")
+    if not isinstance(source, Mapping):
+        kind = block.get("mimeType") or block.get("mime_type")
+        source = {"type": "base64", "media_type": kind, "data": block.get("data")}
+    if source.get("type") == "base64":
+        whole = source.get("media_type") in _IMAGES and bool(source.get("data"))
+    else:
+        whole = source.get("type") == "url" and isinstance(source.get("url"), str)
+    return {"type": "image", "source": source} if whole else None
+
+
+_MARK = re.compile(r"<(?=\s*/?\s*handoff)", re.IGNORECASE)
+
+
+def _without_marks(value: JsonObject) -> JsonObject:
+    """A result whose texts can't hold a mark: a shop's data may hold buyer text."""
+    return {k: _unmarked(v) for k, v in value.items()}
+
+
+def _unmarked(value: Json) -> Json:
+    if isinstance(value, str):
+        return _MARK.sub("&lt;", value)
+    if isinstance(value, Mapping):
+        return _without_marks(value)
+    if isinstance(value, Sequence):
+        return [_unmarked(v) for v in value]
+    return value
 
 
 def _in_system_voice(
@@ -456,6 +508,8 @@ def _sendable_json(value: Json) -> Json:
         return {_sendable(k): _sendable_json(v) for k, v in value.items()}
     if isinstance(value, Sequence):
         return [_sendable_json(v) for v in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
     return value
 
 

@@ -59,8 +59,16 @@ def fact_of(entry: Entry) -> str | None:
             return None
 
 
+def retold(entry: Entry) -> str | None:
+    """An entry as told beside a summary: facts, and the buyer's words as quoted."""
+    if isinstance(entry.body, Message) and entry.body.direction == "in":
+        return _told(entry, "The buyer wrote", entry.body.text)
+    return fact_of(entry)
+
+
 def _told(entry: Entry, head: str, quoted: str = "") -> str:
-    line = f"[#{entry.seq}, {entry.at:%Y-%m-%d %H:%M} UTC] {head}"
+    # a name with line ends in it must not begin a fact of its own
+    line = f"[#{entry.seq}, {entry.at:%Y-%m-%d %H:%M} UTC] {' '.join(head.split())}"
     if not quoted:
         return line + "."
     return line + ":\n" + "\n".join(f"> {part}" for part in quoted.splitlines())

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from core.journal import LockChanged
+from core.journal import Entry, LockChanged
 from core.lock import Holder, HolderKind, Lock
 from core.ticket import Actor, JsonObject, RunId, agent, operator
 
@@ -23,6 +23,16 @@ def begun(lock: Lock, change: str, why: str | None = None) -> LockChanged:
     """The entry for a lock that was just given to its holder."""
     holder = named(lock.holder) if lock.holder is not None else {}
     return LockChanged(change=change, holder=holder, token=lock.token, why=why)
+
+
+def takes_over(entry: Entry) -> bool:
+    """Whether a human stretch begins with this entry."""
+    body = entry.body
+    return (
+        isinstance(body, LockChanged)
+        and body.holder.get("kind") == HolderKind.OPERATOR.value
+        and body.change in {"acquired", "handed_over", "forced"}
+    )
 
 
 def ended(
