@@ -68,11 +68,19 @@ class Asked:
     json: bool = False
 
 
+_OURS = "everywhere_"
+"""Before the options' names, so that they meet no command's own."""
+
+
 def _keep(context: click.Context, parameter: click.Parameter, value: object) -> object:
     asked = context.find_root().ensure_object(Asked)
     if value not in {None, False}:
-        setattr(asked, str(parameter.name), value)
+        setattr(asked, str(parameter.name).removeprefix(_OURS), value)
     return value
+
+
+_CONFIG = "handoff.toml (HANDOFF_CONFIG)."
+_NAME = "Who you are (HANDOFF_OPERATOR)."
 
 
 def _everywhere() -> list[click.Parameter]:
@@ -80,10 +88,12 @@ def _everywhere() -> list[click.Parameter]:
         return click.Option(names, expose_value=False, callback=_keep, **kept)  # type: ignore[arg-type] # click's own keywords
 
     return [
-        option("--store", metavar="URL", help="The store (HANDOFF_STORE)."),
-        option("--config", metavar="FILE", help="handoff.toml (HANDOFF_CONFIG)."),
-        option("--as", "name", metavar="NAME", help="Who you are (HANDOFF_OPERATOR)."),
-        option("--json", is_flag=True, help="Print JSON."),
+        option(
+            "--store", f"{_OURS}store", metavar="URL", help="The store (HANDOFF_STORE)."
+        ),
+        option("--config", f"{_OURS}config", metavar="FILE", help=_CONFIG),
+        option("--as", f"{_OURS}name", metavar="NAME", help=_NAME),
+        option("--json", f"{_OURS}json", is_flag=True, help="Print JSON."),
     ]
 
 
@@ -173,7 +183,7 @@ def text_or_stdin(text: str) -> str:
     """The argument, or what stdin holds for `-`."""
     if text != "-":
         return text
-    return sys.stdin.buffer.read().decode(errors="replace")
+    return sys.stdin.buffer.read().decode(errors="replace").removesuffix("\n")
 
 
 def json_argument(text: str, what: str) -> Json:
