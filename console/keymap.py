@@ -243,7 +243,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(id="zoom", keys=("plus",), words="this pane alone, or all", group="Desk"),
     *(
         Command(id=f"view:{view}", keys=(key,), words=f"view: {words}", group="Views")
-        for key, view, words in VIEWS
+        for key, view, words, _ in VIEWS
     ),
     Command(
         id="palette",

@@ -95,11 +95,7 @@ class Glance:
 async def glance(
     store: Store, query: QueueQuery, also: Sequence[TicketId] = ()
 ) -> Glance:
-    """Reads a page of the queue, the counts and the workers.
-
-    Raises:
-        StoreUnreachable: The store can't be reached.
-    """
+    """Reads a page of the queue, the counts and the workers."""
 
     def look(tx: Transaction) -> Glance:
         page = tx.queue(query)
@@ -118,11 +114,7 @@ async def glance(
 async def rows_again(
     store: Store, tickets: Sequence[TicketId], operator: str
 ) -> Glance:
-    """Reads the rows that are on the screen again, and the counts.
-
-    Raises:
-        StoreUnreachable: The store can't be reached.
-    """
+    """Reads the rows that are on the screen again, and the counts."""
 
     def look(tx: Transaction) -> Glance:
         return Glance(
@@ -137,11 +129,7 @@ async def rows_again(
 
 
 async def chart_of(store: Store, ticket: TicketId) -> History | None:
-    """Reads everything about a ticket, or None where there is none such.
-
-    Raises:
-        StoreUnreachable: The store can't be reached.
-    """
+    """Reads everything about a ticket, or None where there is none such."""
 
     def look(tx: Transaction) -> History | None:
         try:
@@ -153,11 +141,7 @@ async def chart_of(store: Store, ticket: TicketId) -> History | None:
 
 
 async def colleagues(store: Store) -> tuple[Operator, ...]:
-    """Reads the people who work here.
-
-    Raises:
-        StoreUnreachable: The store can't be reached.
-    """
+    """Reads the people who work here."""
     return await store.read(lambda tx: tx.operators())
 
 

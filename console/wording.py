@@ -15,14 +15,14 @@ from core.standing import Standing
 from core.ticket import Status
 
 VIEWS = (
-    ("1", "human", "needs a person"),
-    ("2", "approvals", "approvals"),
-    ("3", "mine", "mine"),
-    ("4", "agent", "agent at work"),
-    ("5", "waiting", "waiting for the buyer"),
-    ("6", "all", "all"),
+    ("1", "human", "needs a person", "person"),
+    ("2", "approvals", "approvals", "approvals"),
+    ("3", "mine", "mine", "mine"),
+    ("4", "agent", "agent at work", "agent"),
+    ("5", "waiting", "waiting for the buyer", "buyer"),
+    ("6", "all", "all", "all"),
 )
-"""Key, name in the store, words."""
+"""Key, name in the store, words, and one word for narrow screens."""
 
 EMPTY_VIEW = {
     "human": "Nothing needs a person now. 4 shows the agent's work, 6 everything.",
@@ -85,11 +85,15 @@ def day(at: datetime, zone: tzinfo | None) -> str:
     return f"{local:%A} {local.day} {local:%B}"
 
 
-def when(at: datetime, now: datetime, zone: tzinfo | None) -> str:
-    """The time of day, with the day where that isn't today."""
+def when(
+    at: datetime, now: datetime, zone: tzinfo | None, *, brief: bool = False
+) -> str:
+    """The time of day, with the day where that isn't today; `brief`: one of both."""
     local, today = at.astimezone(zone), now.astimezone(zone)
     if local.date() == today.date():
         return f"{local:%H:%M}"
+    if brief:
+        return f"{local.day} {local:%b}"
     return f"{local.day} {local:%b} {local:%H:%M}"
 
 

@@ -69,12 +69,12 @@ class DecisionPanel(Panel[Ruling]):
     def on_mount(self) -> None:
         """Shows the card; nothing has the focus but Cancel."""
         super().on_mount()
-        self.call_after_refresh(self._draw)
+        self._draw()
         self.watch(self.query_one("#card"), "scroll_y", self._looked, init=False)
 
     def on_resize(self) -> None:
-        """Wraps anew."""
-        self.call_after_refresh(self._draw)
+        """Looks again whether the whole card is on the screen."""
+        self.call_after_refresh(self._looked)
 
     def renew(self, history: History) -> None:
         """Shows what came since: a newer message, another's verdict."""
@@ -87,10 +87,10 @@ class DecisionPanel(Panel[Ruling]):
         self._draw()
 
     def _draw(self) -> None:
-        card = self.query_one("#card", LineView)
-        width = max(20, card.size.width)
-        card.show(card_lines(self.decision, self.history, self.sight(width)))
-        card.refresh(layout=True)
+        decision, history = self.decision, self.history
+        self.query_one("#card", LineView).draw(
+            lambda width: card_lines(decision, history, self.sight(width))
+        )
         self.call_after_refresh(self._looked)
 
     def _looked(self) -> None:

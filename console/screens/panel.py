@@ -80,7 +80,7 @@ class Panel(ModalScreen[R | None], Generic[R], inherit_bindings=False):
         return False
 
     @override
-    def dismiss(self, result: R | None = None):  # type: ignore[no-untyped-def,override] # the library's return type is private
+    def dismiss(self, result: R | None = None):  # type: ignore[no-untyped-def] # the library's return type is private
         """Closes the panel once, however many keys ask for it."""
         if self.is_current:
             return super().dismiss(result)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import tzinfo
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -34,8 +35,9 @@ class Caught:
 class WithheldPanel(Panel[Caught]):
     """One withheld reply: send it as it is, edit it, or discard it."""
 
-    def __init__(self, replies: Sequence[Reply]) -> None:
+    def __init__(self, replies: Sequence[Reply], zone: tzinfo | None) -> None:
         super().__init__()
+        self.zone = zone
         self.reply = replies[0]
         self.more = len(replies) - 1
         self.editing = False
@@ -51,24 +53,19 @@ class WithheldPanel(Panel[Caught]):
     def on_mount(self) -> None:
         """Shows the reply."""
         super().on_mount()
-        self.call_after_refresh(self._draw)
-
-    def on_resize(self) -> None:
-        """Wraps anew."""
-        self.call_after_refresh(self._draw)
+        self._draw()
 
     def _draw(self) -> None:
-        card = self.query_one("#card", LineView)
-        width = max(20, card.size.width)
-        at = clock_time(self.reply.created_at, None)
+        at = clock_time(self.reply.created_at, self.zone)
         more = f" · {self.more} more" if self.more else ""
         head = line(
             ("Withheld ", "wait-strong"),
             (f"the agent's reply of {at}, not sent{more}", "dim"),
         )
         text = cleanse(self.reply.text, limit=20_000, lines=400)
-        card.show([head, EMPTY, *paragraph(text, width)])
-        card.refresh(layout=True)
+        self.query_one("#card", LineView).draw(
+            lambda width: [head, EMPTY, *paragraph(text, width)]
+        )
 
     def _keys(self) -> Line:
         if self.editing:
@@ -132,6 +129,5 @@ class WithheldPanel(Panel[Caught]):
             self.set_focus(None)
         self.query_one("#panel-keys", LineView).show([self._keys()])
 
-    @override
     def _settle(self, choice: str, text: str) -> None:
         self.dismiss(Caught(seq=self.reply.seq, choice=choice, text=text))

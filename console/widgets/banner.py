@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from console.widgets.chart import Sight
-from console.widgets.spans import Line, Span, clip, ends, line
+from console.widgets.spans import Line, Span, clip, ends, line, width_of
 from console.wording import count, span_of, what_waits, when
 from core.cleanse import one_line
 from core.standing import Standing, status
@@ -38,20 +38,27 @@ def banner_line(
     taking: Taking | None = None,
 ) -> Line:
     """The banner in exactly the width: words at the left, keys at the right."""
-    role, words, keys = _said(ticket, standing, sight, workers)
+    role, said, keys = _said(ticket, standing, sight, workers)
+    symbol, _, words = said.partition(" ")
+    if ticket not in words:
+        words = f"{ticket} · {words}"
     if taking is not None and taking.ticket == ticket and standing.held_by != sight.me:
         waited = span_of(sight.now - taking.since)
         role, keys = "solid-yours", ()
-        words = f"◐ Asking the agent to stop… {waited}"
-    right: list[Span] = []
-    for key, act, what in keys:
-        dot = "" if not right else " · "
-        right += [Span(f"{dot}{key} {what}", role, act)]
-    left = line((f" {words}", role))
-    tail = (*right, Span(" ", role))
-    if sight.width < 60:  # noqa: PLR2004 # no room for both
-        tail = (*right[:1], Span(" ", role))
-    return clip(ends(left, tail, sight.width), sight.width)
+        symbol, words = "◐", f"{ticket} · Asking the agent to stop… {waited}"
+    left = line((f" {symbol} {words}", role))
+    right = _keys(keys, role)
+    while right and width_of(left) + width_of(right) + 2 > sight.width:
+        right = right[:-1]
+    return clip(ends(left, (*right, Span(" ", role)), sight.width), sight.width)
+
+
+def _keys(keys: tuple[tuple[str, str, str], ...], role: str) -> Line:
+    """The keys with what they do, each a span of its own."""
+    return tuple(
+        Span(f"{' · ' if n else ''}{key} {what}", role, act)
+        for n, (key, act, what) in enumerate(keys)
+    )
 
 
 _TAKE = (("t", "take", "take over"),)

@@ -59,13 +59,12 @@ def top_lines(top: Top, width: int) -> list[Line]:
 def _views(top: Top, width: int) -> Line:
     long = [Span(" ", "dim")]
     short = [Span(" ", "dim")]
-    for key, view, words in VIEWS:
+    for key, view, words, brief in VIEWS:
         number = f"{top.counts[view]:,}" if view in top.counts else ""
         now = view == top.view
         role = "yours" if now else "dim"
         act = f"view:{view}"
         long.append(Span(f"{key} {words} {number}".strip() + "   ", role, act))
-        brief = words if now else words.split()[0]
         short.append(Span(f"{key} {brief} {number}".strip() + "  ", role, act))
     found = (Span(f"/ {one_line(top.filter, 40)}", "found"),) if top.filter else ()
     chosen = long if width_of(long) + width_of(found) <= width else short

@@ -233,13 +233,13 @@ def _money(history: History, sight: Sight) -> list[Line]:
             if action.by.kind is ActorKind.AGENT
             else one_line(action.by.name, 16)
         )
-        at = when(action.events[-1].at, sight.now, sight.zone)
+        at = when(action.events[-1].at, sight.now, sight.zone, brief=True)
         what = one_line(action.tool, 24)
         doubt = " · in doubt" if action.state is ActionState.IN_DOUBT else ""
         lines.append(
             line(
                 (symbol, role),
-                (f"{amount:>12} " if amount else "", "strong"),
+                (f"{amount:>10} " if amount else "", "strong"),
                 (what, "text"),
                 (doubt, "harm"),
                 (f" {by} {at}", "dim"),
@@ -307,12 +307,13 @@ def _ticket(history: History, sight: Sight) -> list[Line]:
     ticket = history.ticket
     said = sum(isinstance(e.body, Message) for e in history.journal)
     opened = when(ticket.created_at, sight.now, sight.zone)
+    said_words = count(said, "message")
     return [
         _title("TICKET"),
         *paragraph(one_line(ticket.subject or "(no subject)", 200), sight.width),
         line(
             (
-                f"{one_line(ticket.channel, 20)} · opened {opened} · {count(said, 'message')}",
+                f"{one_line(ticket.channel, 20)} · opened {opened} · {said_words}",
                 "dim",
             )
         ),

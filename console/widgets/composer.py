@@ -16,7 +16,7 @@ from textual.widgets import TextArea
 from typing_extensions import override
 
 from console.widgets.line_view import LineView
-from console.widgets.spans import Line, clip, line
+from console.widgets.spans import Line, clip
 from core.cleanse import cleanse
 
 PASTE = 20_000
@@ -102,7 +102,7 @@ class Composer(Vertical):
         self.set_class(mode == "note", "-note")
         self.set_class(open_, "-open")
         label = self.query_one("#composer-label", LineView)
-        label.show([clip(words or line(""), max(1, label.size.width or 200))])
+        label.draw(lambda width: [clip(words, width)])
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
         """Tells of what the person wrote, not of what was filled in."""

@@ -6,7 +6,8 @@ the line filters (NO_COLOR) are applied here, and no border or padding may be se
 these widgets themselves.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -19,6 +20,9 @@ from textual.strip import Strip
 from typing_extensions import override
 
 from console.widgets.spans import EMPTY, ROLES, Line, clip, width_of
+
+Maker: TypeAlias = Callable[[int], Sequence[Line]]
+"""Makes lines for a width in cells."""
 
 
 class Painted(ScrollView, can_focus=False, inherit_bindings=False):
@@ -127,7 +131,11 @@ class Painted(ScrollView, can_focus=False, inherit_bindings=False):
 
 
 class LineView(Painted):
-    """Lines that somebody else makes, scrolled when they are too many."""
+    """Lines that somebody else makes, scrolled when they are too many.
+
+    Who makes them for a width gives a `Maker`: it is asked again whenever the width
+    becomes another, so that nobody else has to know when that is.
+    """
 
     def __init__(
         self,
@@ -137,15 +145,28 @@ class LineView(Painted):
     ) -> None:
         super().__init__(id=id)
         self.lines: tuple[Line, ...] = tuple(lines)
+        self._maker: Maker | None = None
+
+    def draw(self, make: Maker) -> None:
+        """Paints what this makes for the width, now and at every other width."""
+        self._maker = make
+        if self.size.width:
+            self.show(make(self.size.width))
+
+    def on_resize(self) -> None:
+        """Makes the lines for the new width."""
+        if self._maker is not None and self.size.width:
+            self.show(self._maker(self.size.width))
 
     def show(self, lines: Sequence[Line]) -> None:
         """Paints these from now on; the scroll stays where it is."""
         shown = tuple(lines)
         if shown == self.lines:
             return
+        grown = len(shown) != len(self.lines)
         self.lines = shown
         self.virtual_size = Size(0, len(shown))
-        self.refresh()
+        self.refresh(layout=grown and self.styles.is_auto_height)
 
     @override
     def on_mount(self) -> None:

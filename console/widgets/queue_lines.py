@@ -19,15 +19,15 @@ def queue_line(
 ) -> Line:
     """A row in exactly the width: state, ticket, subject, buyer, what waits, age."""
     word = state_of(row, me, now, workers=workers)
-    waits = 19 if width >= BUYER_FROM else max(10, min(18, width // 3 - 2))
+    waits = 19 if width >= BUYER_FROM else max(10, min(19, width // 3 + 1))
     buyer = 16 if width >= BUYER_FROM else 0
-    subject = max(4, width - 2 - 11 - buyer - 2 - waits - 6)
+    subject = max(4, width - 2 - 10 - buyer - 2 - waits - 5)
     loud = word.role in LOUD
     verified = row.standing.identity is not None
     waited = row.standing.waiting_since or row.updated_at
     return line(
         (f"{word.symbol} ", word.role),
-        (fit(row.ticket, 10) + " ", "strong" if loud else "text"),
+        (fit(row.ticket, 9) + " ", "strong" if loud else "text"),
         (
             fit(one_line(row.subject or "(no subject)", 120), subject - 1) + " ",
             "strong" if loud else "dim",
@@ -35,5 +35,5 @@ def queue_line(
         (fit(one_line(row.buyer, 40), buyer - 1) + " " if buyer else "", "dim"),
         ("✓ " if verified else "? ", "ok" if verified else "wait"),
         (fit(word.words, waits), word.role),
-        (f"{age(waited, now):>5} ", "dim"),
+        (f"{age(waited, now):>4} ", "dim"),
     )

@@ -185,8 +185,9 @@ class Timeline(Painted, can_focus=True, inherit_bindings=False):
             if known is None:
                 known = tuple(lines_of(item, self.reader, opened=opened))
             made[key] = known
+            blank = bool(self._lines) and not self._lines[-1]
             self._starts.append(len(self._lines))
-            self._lines.extend(known)
+            self._lines.extend(known[1:] if blank and not known[0] else known)
         self._made = made
         self.virtual_size = Size(0, len(self._lines))
         self.refresh()

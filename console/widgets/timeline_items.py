@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import date, tzinfo
 
 from console.wording import day
+from core.cleanse import one_line
 from core.history import History, Reply
 from core.journal import (
     Compacted,
@@ -25,7 +26,7 @@ from core.journal import (
     ToolCalled,
     ToolReturned,
 )
-from core.ticket import ActorKind
+from core.ticket import ActorKind, RunId
 
 _QUIET = {"queued", "sending", "delivered"}
 
@@ -41,6 +42,7 @@ class Item:
         stretch: Whether a person held the ticket then.
         new_day: The day, where it is another than the item's before.
         open_end: For a hold: whether it lasts.
+        detail: For a run: its model and prompt.
     """
 
     entry: Entry
@@ -49,6 +51,7 @@ class Item:
     stretch: bool = False
     new_day: str = ""
     open_end: bool = False
+    detail: str = ""
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -62,6 +65,7 @@ class Item:
             self.stretch,
             self.new_day,
             self.open_end,
+            self.detail,
         )
 
     @property
@@ -134,10 +138,22 @@ def _items(
                 stretch=held and change is None,
                 new_day=day(entry.at, zone) if today != last else "",
                 open_end=change is True and history.standing.held_since == entry.at,
+                detail=_detail(entry, history),
             )
             last = today
         if change is not None:
             held = change
+
+
+def _detail(entry: Entry, history: History) -> str:
+    body = entry.body
+    if not isinstance(body, RunChanged) or body.change != "started":
+        return ""
+    run = history.run(RunId(body.run))
+    if run is None:
+        return ""
+    model = one_line(run.answered_by or run.model, 40)
+    return f" · {model} · prompt {one_line(run.prompt.version.version, 24)}"
 
 
 def _persons_lock(entry: Entry) -> bool | None:

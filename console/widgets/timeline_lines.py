@@ -114,7 +114,7 @@ def _body(item: Item, reader: Reader, *, opened: bool) -> list[Line]:  # noqa: C
         case LockChanged() as body:
             return _lock(item, body, reader)
         case RunChanged() as body:
-            return [_run(body, at)]
+            return [_run(body, at, item.detail)]
         case Escalated() as body:
             return _escalated(entry, body, reader)
         case Compacted(upto=upto, text=text):
@@ -376,10 +376,10 @@ def _lock(item: Item, body: LockChanged, reader: Reader) -> list[Line]:
             return [line((f"· {at} the run's lease ran out: {who}", "dim"))]
 
 
-def _run(body: RunChanged, at: str) -> Line:
+def _run(body: RunChanged, at: str, detail: str) -> Line:
     name = one_line(body.run, 24)
     if body.change == "started":
-        return line((f"{at} run {name}", "faint"))
+        return line((f"{at} run {name}{detail}", "faint"))
     stop = stop_words(body.stop or "")
     role = "dim" if body.stop == "escalated" else "harm"
     return line((f"{at} run {name} ", "faint"), (stop, role))

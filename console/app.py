@@ -1,0 +1,101 @@
+"""The console's program: themes, signals and how it ends.
+
+It imports no database and no model: it must paint before those are loaded. A kill
+restores the terminal like a quit does; an error ends in one line with the log's
+place, never in a traceback, whose local variables would be a customer's data.
+"""
+
+import asyncio
+import gc
+import logging
+import signal
+import traceback
+from contextlib import suppress
+
+from rich.text import Text
+from textual.app import App
+from textual.worker import Worker, WorkerState
+from typing_extensions import override
+
+from console.live import Services
+from console.screens.desk import Desk
+from console.theme import DARK, LIGHT, made_from
+
+log = logging.getLogger("handoff.console")
+
+
+class HandoffApp(App[None], inherit_bindings=False):
+    """The console on one store, for one operator."""
+
+    CSS_PATH = "console.tcss"
+    TITLE = "handoff"
+    ENABLE_COMMAND_PALETTE = False
+
+    def __init__(self, services: Services) -> None:
+        super().__init__()
+        self.services = services
+        self.animation_level = "none"
+        self.register_theme(DARK)
+        self.register_theme(LIGHT)
+        self.theme = services.theme
+
+    def on_mount(self) -> None:
+        """Opens the desk and listens for kills."""
+        loop = asyncio.get_running_loop()
+        for name in ("SIGTERM", "SIGHUP", "SIGINT"):
+            number = getattr(signal, name, None)
+            if number is not None:
+                with suppress(NotImplementedError, RuntimeError, ValueError):
+                    loop.add_signal_handler(number, self._killed, number)
+        self.push_screen(Desk(self.services))
+        self.call_after_refresh(self._settle)
+
+    def on_unmount(self) -> None:
+        """Stops listening for kills."""
+        loop = asyncio.get_running_loop()
+        for name in ("SIGTERM", "SIGHUP", "SIGINT"):
+            number = getattr(signal, name, None)
+            if number is not None:
+                with suppress(NotImplementedError, RuntimeError, ValueError):
+                    loop.remove_signal_handler(number)
+
+    def _settle(self) -> None:
+        """Keeps the collector away from what lives as long as the program."""
+        gc.collect()
+        gc.freeze()
+
+    def _killed(self, number: int) -> None:
+        self.exit(return_code=128 + number)
+
+    @override
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """Our names, for themes that don't know them."""
+        return dict(made_from(self.current_theme))
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        """A background task that failed is told in one line."""
+        if event.state is WorkerState.ERROR and event.worker.error is not None:
+            self._write_log(event.worker.error)
+            words = f"{event.worker.name or 'A task'} failed{self._where()}"
+            self.notify(words, severity="error", markup=False)
+
+    @override
+    def _handle_exception(self, error: Exception) -> None:
+        self._write_log(error)
+        super()._handle_exception(error)
+
+    @override
+    def _fatal_error(self) -> None:
+        self.bell()
+        line = f"handoff: an error ended the console{self._where()}"
+        self._exit_renderables.append(Text(line))
+        self._close_messages_no_wait()
+
+    def _where(self) -> str:
+        path = self.services.log_path
+        return f"; see {path}" if path is not None else ""
+
+    def _write_log(self, error: BaseException) -> None:
+        """Where it happened and of what kind; never its message, which may quote."""
+        frames = "".join(traceback.format_tb(error.__traceback__))
+        log.error("%s\n%s", type(error).__name__, frames)

@@ -1,0 +1,266 @@
+"""The desk: the one screen that matters.
+
+It ties three things together and decides nothing itself: what the store says
+(`Reads`), what the person does (`keymap` and `Acts`), and the panes. Every act goes
+to the ticket under the queue's cursor, whose name the banner shows at once; a ticket
+that slips away under the hand is never acted on. What is on the screen is painted in
+`desk_panes`, what a command does stands in `desk_commands`.
+"""
+
+from contextlib import suppress
+
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.timer import Timer
+from textual.widgets import Input
+from typing_extensions import override
+
+from console.keymap import command_for
+from console.live import Follower, Glance, Lost, Services
+from console.screens.acts import Acts
+from console.screens.desk_commands import DeskCommands
+from console.screens.desk_reads import Reads, Window
+from console.screens.desk_writing import Drafts
+from console.widgets.composer import Composer
+from console.widgets.line_view import LineView, Painted
+from console.widgets.queue import Queue
+from console.widgets.timeline import Timeline
+from console.wording import EMPTY_VIEW
+from core.errors import StoreUnreachable
+from core.history import History
+from core.ticket import TicketId
+
+REST = 0.1
+"""Seconds that the cursor rests on a ticket before it is read."""
+
+SAVE = 0.7
+"""Seconds after the last letter before a draft is stored."""
+
+
+class Desk(DeskCommands):
+    """Queue, timeline, chart and composer on one live screen."""
+
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-mid"), (160, "-wide")]  # noqa: RUF012 # Textual's own form
+
+    def __init__(self, services: Services) -> None:
+        super().__init__()
+        self.services = services
+        self.acts = Acts(services)
+        self.reads = Reads(services, self)
+        self.drafts = Drafts(acts=self.acts)
+        self.follower = Follower(
+            store=services.store,
+            clock=services.clock,
+            changed=self._feed_changed,
+            lost=self._feed_lost,
+            back=self._feed_back,
+        )
+        self._rest: Timer | None = None
+        self._saving: Timer | None = None
+
+    @override
+    def compose(self) -> ComposeResult:
+        yield LineView(id="top")
+        yield LineView(id="lost")
+        yield LineView(id="first-run")
+        with Horizontal(id="panes"):
+            with Vertical(id="left"):
+                yield Queue(me=self.services.operator.name, id="queue")
+            with Vertical(id="middle"):
+                yield LineView(id="banner")
+                yield LineView(id="strip")
+                yield LineView(id="strip-rule")
+                yield Timeline(id="timeline")
+                with Vertical(id="inline"):
+                    yield LineView(id="inline-card")
+                yield Composer(id="composer")
+            with Vertical(id="right"):
+                yield LineView(id="chart")
+        yield Input(id="find", compact=True)
+        yield LineView(id="hints")
+
+    def on_mount(self) -> None:
+        """Begins to follow the store."""
+        chart = self.query_one("#chart", LineView)
+        chart.can_focus = True
+        self.add_class("-at-queue")
+        self.query_one(Queue).focus()
+        self.run_worker(
+            self.follower.run(), name="The feed", group="feed", exit_on_error=False
+        )
+        self.set_interval(1.0, self._tick)
+        self.call_after_refresh(self.paint)
+
+    # Live
+
+    def _feed_changed(self, tickets: frozenset[TicketId]) -> None:
+        self.live = True
+        if self.reads.note(tickets):
+            self.run_worker(
+                self.reads.catch_up(), name="Reading", group="look", exit_on_error=False
+            )
+
+    def _feed_lost(self, lost: Lost) -> None:
+        self.live = False
+        self.lost = lost
+        self.add_class("-lost")
+        self.paint()
+
+    def _feed_back(self) -> None:
+        self.lost = None
+        self.remove_class("-lost")
+        self._save_drafts()
+        self.paint()
+
+    def _tick(self) -> None:
+        self.paint_banner()
+        self.paint_lost()
+        self.press_take_over()
+
+    @override
+    def find_store(self) -> None:
+        """Looks for a lost store at once."""
+        self.follower.hurry()
+
+    # What was read (`desk_reads.Shown`)
+
+    def looked_at(self) -> tuple[TicketId, ...]:
+        """The tickets whose rows are on the screen."""
+        return self.query_one(Queue).shown()
+
+    @override
+    def ticket(self) -> TicketId | None:
+        """The ticket under the cursor: the one that every act is about."""
+        return self.query_one(Queue).cursor
+
+    def window_at(self) -> int:
+        """Where the rows around the screen begin."""
+        return self.query_one(Queue).window
+
+    def window_read(self, window: Window) -> None:
+        """Shows a part of the queue."""
+        queue = self.query_one(Queue)
+        words = EMPTY_VIEW.get(self.reads.view, "")
+        if self.reads.filter:
+            words = f"Nothing matches “{self.reads.filter}”. esc clears the filter."
+        queue.empty_words = words
+        queue.show(
+            window.glance,
+            offset=window.offset,
+            total=window.total,
+            fresh=window.fresh,
+        )
+        nothing = self.reads.counts.get("all", 1) == 0 and not self.reads.filter
+        self.set_class(nothing, "-empty")
+        self.paint()
+
+    def rows_read(self, rows: Glance) -> None:
+        """Shows rows that were read again."""
+        self.query_one(Queue).renew(rows)
+        self.paint_top()
+        self.paint_banner()
+
+    def chart_read(self, history: History) -> None:
+        """Shows a ticket."""
+        self.drafts.learn(history, self.me)
+        self.paint_ticket(history)
+        self.follow_take_over(history)
+
+    # What the panes tell
+
+    def on_queue_chosen(self, event: Queue.Chosen) -> None:
+        """Shows another ticket's banner at once, the rest when the cursor rests."""
+        event.stop()
+        self._save_drafts()
+        self.paint_banner()
+        self.paint_hints()
+        if self._rest is not None:
+            self._rest.stop()
+        self._rest = self.set_timer(REST, self._rested)
+
+    def _rested(self) -> None:
+        ticket = self.ticket()
+        if ticket is None:
+            self.reads.history = None
+            self.paint_nothing()
+            return
+        self.run_worker(
+            self._read(ticket),
+            name="Reading a ticket",
+            group="detail",
+            exclusive=True,
+            exit_on_error=False,
+        )
+
+    async def _read(self, ticket: TicketId) -> None:
+        with suppress(StoreUnreachable):  # the feed says so, and reads all later
+            await self.reads.read_chart(ticket)
+
+    def on_queue_wanted(self, event: Queue.Wanted) -> None:
+        """Reads rows that came into view."""
+        event.stop()
+        self.read_window(event.offset, fresh=False)
+
+    def on_queue_opened(self, event: Queue.Opened) -> None:
+        """Goes into the ticket."""
+        event.stop()
+        self.run_command("open")
+
+    def on_timeline_moved(self, event: Timeline.Moved) -> None:
+        """The keys that make sense may be others now."""
+        event.stop()
+        self.paint_hints()
+
+    def on_painted_asked(self, event: Painted.Asked) -> None:
+        """A command was clicked."""
+        event.stop()
+        self.run_command(event.act)
+
+    def on_composer_edited(self, event: Composer.Edited) -> None:
+        """Keeps what is written, a little after the last letter."""
+        event.stop()
+        composer = self.query_one(Composer)
+        history = self.reads.history
+        if history is None or history.ticket.id != self.composing:
+            return
+        self.drafts.write(history.ticket.id, composer.mode, composer.text)
+        if self._saving is not None:
+            self._saving.stop()
+        self._saving = self.set_timer(SAVE, self._save_drafts)
+
+    def _save_drafts(self) -> None:
+        self.run_worker(
+            self.drafts.save(),
+            name="Keeping a draft",
+            group="draft",
+            exit_on_error=False,
+        )
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Filters the queue, or searches the timeline, as it is typed."""
+        event.stop()
+        self.find_typed(event.value)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Leaves the search line, with what was found."""
+        event.stop()
+        self.find_done()
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """Other keys make sense elsewhere."""
+        del event
+        self.paint_hints()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Paints anew in the new widths, once they are known."""
+        del event
+        self.call_after_refresh(self.paint)
+
+    def on_key(self, event: events.Key) -> None:
+        """Runs the command that the key has here."""
+        command = command_for(event.key, self.here())
+        if command is not None:
+            event.stop()
+            event.prevent_default()
+            self.run_command(command.id)

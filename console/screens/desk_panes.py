@@ -1,0 +1,264 @@
+"""What the desk's panes show, painted from what was read."""
+
+from textual.screen import Screen
+from textual.widgets import Input
+
+from console.keymap import Here
+from console.live import Lost, Services
+from console.screens.acts import Acts
+from console.screens.desk_reads import Reads
+from console.screens.desk_writing import Drafts
+from console.screens.first_run import first_run_lines
+from console.widgets.banner import Taking, banner_line
+from console.widgets.bars import Top, hint_line, lost_line, top_lines
+from console.widgets.card_lines import inline_lines
+from console.widgets.chart import Sight, chart_lines, strip_lines
+from console.widgets.composer import Composer, Editor
+from console.widgets.line_view import LineView
+from console.widgets.queue import Queue
+from console.widgets.spans import Line, line
+from console.widgets.timeline import Timeline
+from console.widgets.timeline_items import items_of
+from console.widgets.timeline_lines import Reader
+from core.cleanse import one_line
+from core.decision import Decision, DecisionState
+from core.history import History
+from core.standing import Standing
+from core.ticket import TicketId
+
+
+class DeskPanes(Screen[None], inherit_bindings=False):
+    """The desk's state, and how it is painted."""
+
+    services: Services
+    acts: Acts
+    reads: Reads
+    drafts: Drafts
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.live = False
+        self.lost: Lost | None = None
+        self.taking: Taking | None = None
+        self.noting = False
+        self.composing: TicketId | None = None
+
+    def ticket(self) -> TicketId | None:
+        """The ticket under the cursor; the desk answers."""
+        return None
+
+    @property
+    def me(self) -> str:
+        """Who sits here."""
+        return self.services.operator.name
+
+    @property
+    def history(self) -> History | None:
+        """What was read of the ticket under the cursor, None until it is."""
+        history = self.reads.history
+        if history is None or history.ticket.id != self.ticket():
+            return None
+        return history
+
+    def standing(self) -> Standing | None:
+        """Where the ticket under the cursor stands, from its row or its chart."""
+        ticket = self.ticket()
+        row = self.query_one(Queue).row(ticket) if ticket is not None else None
+        history = self.history
+        if history is None:
+            return row.standing if row is not None else None
+        if row is not None and row.standing.last_seq > history.standing.last_seq:
+            return row.standing
+        return history.standing
+
+    def pending(self) -> Decision | None:
+        """The first decision that waits on the ticket."""
+        if self.history is None:
+            return None
+        waiting = (
+            d for d in self.history.decisions if d.state is DecisionState.PENDING
+        )
+        return next(waiting, None)
+
+    def here(self) -> Here:
+        """Where the person stands."""
+        standing = self.standing()
+        pane = self.pane()
+        timeline = self.query_one(Timeline)
+        item = timeline.item
+        return Here(
+            pane=pane,
+            typing=isinstance(self.focused, Input | Editor),
+            ticket=standing is not None,
+            mine=standing is not None and standing.held_by == self.me,
+            held=standing is not None and standing.held_by is not None,
+            pending=standing is not None and bool(standing.pending),
+            withheld=standing is not None and bool(standing.withheld),
+            opens=item is not None and item.opens,
+            searching=bool(timeline.needle),
+            narrow=self.has_class("-narrow"),
+            away=pane != "queue" or bool(self.reads.filter) or self.has_class("-zoom"),
+            lost=self.lost is not None,
+        )
+
+    def pane(self) -> str:
+        """The pane that has the keys."""
+        focused = self.focused
+        names = {"queue": "queue", "timeline": "timeline", "chart": "chart"}
+        names |= {"editor": "composer", "find": "find"}
+        return names.get(focused.id or "", "queue") if focused is not None else "queue"
+
+    def sight(self, width: int) -> Sight:
+        """For whom and when something is drawn."""
+        return Sight(
+            me=self.me, now=self.reads.now(), zone=self.services.zone, width=width
+        )
+
+    # Painting
+
+    def paint(self) -> None:
+        """Paints everything anew."""
+        self.paint_top()
+        self.paint_lost()
+        self.paint_banner()
+        self.paint_hints()
+        if self.history is not None:
+            self.paint_ticket(self.history)
+        elif self.ticket() is None:
+            self.paint_nothing()
+        if self.has_class("-empty"):
+            ways = self.services.ways_in
+            self.view("first-run").draw(lambda width: first_run_lines(ways, width))
+
+    def view(self, name: str) -> LineView:
+        """One of the painted panes."""
+        return self.query_one(f"#{name}", LineView)
+
+    def paint_top(self) -> None:
+        """Who, what, live, and the views."""
+        top = Top(
+            operator=self.services.operator,
+            title=self.services.title,
+            view=self.reads.view,
+            counts=self.reads.counts,
+            workers=self.reads.workers,
+            live=self.live,
+            filter=self.reads.filter,
+        )
+        self.view("top").draw(lambda width: top_lines(top, width))
+
+    def paint_lost(self) -> None:
+        """The banner of a store that is gone."""
+        lost = self.lost
+        if lost is not None:
+            left = lost.retry_at - self.services.clock.now()
+            seconds = round(left.total_seconds())
+            self.view("lost").draw(lambda width: [lost_line(lost, seconds, width)])
+
+    def paint_hints(self) -> None:
+        """The keys that make sense now."""
+        here = self.here()
+        self.view("hints").draw(lambda width: [hint_line(here, width)])
+
+    def paint_banner(self) -> None:
+        """The most important line."""
+        view = self.view("banner")
+        ticket, standing = self.ticket(), self.standing()
+        if ticket is None or standing is None:
+            view.draw(lambda _: [])
+            return
+        workers, taking = self.reads.workers or 0, self.taking
+
+        def make(width: int) -> list[Line]:
+            sight = self.sight(width)
+            return [
+                banner_line(ticket, standing, sight, workers=workers, taking=taking)
+            ]
+
+        view.draw(make)
+
+    def paint_nothing(self) -> None:
+        """No ticket is selected."""
+        for name in ("banner", "strip", "strip-rule", "chart", "inline-card"):
+            self.view(name).draw(lambda _: [])
+        self.query_one("#inline").remove_class("-open")
+        reader = self._reader("", self.query_one(Timeline).size.width)
+        self.query_one(Timeline).show((), reader, fresh=True)
+        self.composing = None
+        self._paint_composer()
+
+    def paint_ticket(self, history: History) -> None:
+        """Timeline, chart, card and composer of a ticket."""
+        timeline = self.query_one(Timeline)
+        identity = history.standing.identity
+        name = one_line(identity.name or "", 60) if identity is not None else ""
+        fresh = self.composing != history.ticket.id
+        items = items_of(history, self.services.zone)
+        reader = self._reader(name, timeline.size.width)
+        timeline.show(items, reader, fresh=fresh)
+        self._paint_chart(history)
+        self._paint_inline(history)
+        if fresh:
+            self.noting = False
+        self.composing = history.ticket.id
+        self._paint_composer()
+        self.paint_banner()
+        self.paint_hints()
+
+    def _reader(self, buyer: str, width: int) -> Reader:
+        zone = self.services.zone
+        return Reader(me=self.me, buyer=buyer, zone=zone, width=max(20, width))
+
+    def _paint_chart(self, history: History) -> None:
+        self.view("chart").draw(lambda w: chart_lines(history, self.sight(w)))
+        self.view("strip").draw(lambda w: strip_lines(history, self.sight(w)))
+        self.view("strip-rule").draw(lambda w: [line(("─" * w, "faint"))])
+
+    def _paint_inline(self, history: History) -> None:
+        decision = self.pending()
+        box = self.query_one("#inline")
+        box.set_class(decision is not None, "-open")
+        if decision is not None:
+            self.view("inline-card").draw(
+                lambda w: inline_lines(decision, history, self.sight(w))
+            )
+
+    def _paint_composer(self) -> None:
+        composer = self.query_one(Composer)
+        standing = self.standing()
+        mine = standing is not None and standing.held_by == self.me
+        mode = "note" if self.noting else "reply"
+        open_ = self.composing is not None and (mine or self.noting)
+        composer.present(mode=mode, open_=open_, words=self._composer_words(mine=mine))
+        if self.composing is not None:
+            composer.fill(self.drafts.text(self.composing, mode))
+
+    def _composer_words(self, *, mine: bool) -> Line:
+        standing, ticket = self.standing(), self.composing
+        if ticket is None or standing is None:
+            return line(("", "dim"))
+        if self.noting:
+            keys = ("   ^s keeps it · esc back", "dim")
+            return line(("Note", "note"), (" only colleagues see this", "note"), keys)
+        if mine:
+            who = (
+                one_line(standing.identity.name or "", 40) if standing.identity else ""
+            )
+            to = f" to {who}" if who else " to the buyer"
+            return line(
+                ("Reply", "yours"), (to, "text"), ("   ^s sends · r writes", "dim")
+            )
+        kept = "  Your draft is kept." if self.drafts.text(ticket, "reply") else ""
+        if standing.held_by is not None:
+            who = one_line(standing.held_by, 30)
+            return line(
+                (f"{who} holds it and writes.{kept} ", "dim"),
+                ("n", "key"),
+                (" leaves a note", "dim"),
+            )
+        return line(
+            (f"Take the ticket over to write yourself:{kept} ", "dim"),
+            ("t", "key"),
+            ("   note: ", "dim"),
+            ("n", "key"),
+        )

@@ -1,0 +1,165 @@
+"""How the desk keeps up with the store: what is read, and when.
+
+A change is shown at once and a flood ten times a second: while one look runs, what
+changes meanwhile is gathered for the next. Only rows on the screen are read again;
+the order of the list at most once a second; the chart of a ticket once the cursor
+has rested on it.
+"""
+
+import asyncio
+import time
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from console.live import PAGE, Glance, Services, chart_of, glance, rows_again
+from core.errors import StoreUnreachable
+from core.history import History
+from core.ports import QueueQuery
+from core.ticket import TicketId
+
+BEAT = 0.1
+"""Seconds between two looks."""
+
+RESORT = 1.0
+"""Seconds between two readings of the list's order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """A part of the queue as it was read.
+
+    Attributes:
+        glance: The rows.
+        offset: Where they begin.
+        total: Tickets in the view.
+        fresh: Whether it is another view or filter than before.
+    """
+
+    glance: Glance
+    offset: int
+    total: int
+    fresh: bool
+
+
+class Shown(Protocol):
+    """The desk, as what is read for it."""
+
+    def looked_at(self) -> tuple[TicketId, ...]:
+        """The tickets whose rows are on the screen."""
+
+    def ticket(self) -> TicketId | None:
+        """The ticket under the cursor."""
+
+    def window_at(self) -> int:
+        """Where the rows around the screen begin."""
+
+    def window_read(self, window: Window) -> None:
+        """Shows a part of the queue."""
+
+    def rows_read(self, rows: Glance) -> None:
+        """Shows rows that were read again."""
+
+    def chart_read(self, history: History) -> None:
+        """Shows a ticket."""
+
+
+class Reads:
+    """What the desk has read, and the reading."""
+
+    def __init__(self, services: Services, shown: Shown) -> None:
+        self._services = services
+        self._shown = shown
+        self.view = "human"
+        self.filter = ""
+        self.counts: dict[str, int] = {}
+        self.workers: int | None = None
+        self.history: History | None = None
+        self._changed: set[TicketId] = set()
+        self._all = False
+        self._busy = False
+        self._sorted_at = 0.0
+        self._ahead = services.clock.now() - services.clock.now()
+
+    def now(self) -> datetime:
+        """The database's time, by this machine's clock since the last read."""
+        return self._services.clock.now() + self._ahead
+
+    def note(self, tickets: frozenset[TicketId]) -> bool:
+        """Takes note of changes; an empty set means everything.
+
+        Returns:
+            Whether `catch_up` must be started.
+        """
+        self._changed |= tickets
+        self._all = self._all or not tickets
+        return not self._busy
+
+    async def catch_up(self) -> None:
+        """Reads until nothing that changed is left to be read."""
+        if self._busy:
+            return
+        self._busy = True
+        try:
+            while self._changed or self._all:
+                changed, everything = self._changed, self._all
+                self._changed, self._all = set(), False
+                await self._look(changed, everything=everything)
+                await asyncio.sleep(BEAT)
+        except StoreUnreachable:
+            self._all = True  # the feed tells when it is back
+        finally:
+            self._busy = False
+
+    async def _look(self, changed: set[TicketId], *, everything: bool) -> None:
+        rested = time.monotonic() - self._sorted_at
+        seen = self._shown.looked_at()
+        if everything or rested >= RESORT:
+            await self.read_window(self._shown.window_at(), fresh=False)
+        elif not changed.isdisjoint(seen):
+            me = self._services.operator.name
+            rows = await rows_again(self._services.store, seen, me)
+            self._took(rows)
+            self._shown.rows_read(rows)
+        if not everything and rested < RESORT:
+            await asyncio.sleep(min(BEAT, RESORT - rested))
+            self._changed |= changed - set(seen)
+        ticket = self._shown.ticket()
+        if ticket is not None and (everything or ticket in changed):
+            await self.read_chart(ticket)
+
+    async def read_window(self, offset: int, *, fresh: bool) -> None:
+        """Reads a part of the queue and shows it."""
+        view, words = self.view, self.filter
+        query = QueueQuery(
+            view=view,
+            search=words,
+            operator=self._services.operator.name,
+            offset=offset,
+            limit=PAGE,
+        )
+        ticket = self._shown.ticket()
+        also = () if ticket is None else (ticket,)
+        found = await glance(self._services.store, query, also)
+        if (view, words) != (self.view, self.filter):
+            return
+        self._sorted_at = time.monotonic()
+        self._took(found)
+        end = offset + len(found.ids)
+        more = PAGE if len(found.ids) == PAGE else 0
+        total = end + more if words else max(self.counts.get(view, end), end)
+        self._shown.window_read(
+            Window(glance=found, offset=offset, total=total, fresh=fresh)
+        )
+
+    async def read_chart(self, ticket: TicketId) -> None:
+        """Reads a ticket whole and shows it, if the cursor is still on it."""
+        history = await chart_of(self._services.store, ticket)
+        if history is not None and self._shown.ticket() == ticket:
+            self.history = history
+            self._shown.chart_read(history)
+
+    def _took(self, found: Glance) -> None:
+        self.counts = dict(found.counts)
+        self.workers = found.workers
+        self._ahead = found.now - self._services.clock.now()

@@ -1,0 +1,59 @@
+"""What a person writes on the desk: drafts by ticket and mode, kept in the store."""
+
+from dataclasses import dataclass, field
+
+from console.screens.acts import Acts
+from core.history import History
+from core.ticket import TicketId
+
+
+@dataclass(slots=True, kw_only=True)
+class Drafts:
+    """Unsent texts of this operator.
+
+    Attributes:
+        acts: Stores them.
+    """
+
+    acts: Acts
+    _texts: dict[tuple[TicketId, str], str] = field(default_factory=dict)
+    _unsaved: set[tuple[TicketId, str]] = field(default_factory=set)
+    _known: set[TicketId] = field(default_factory=set)
+
+    def learn(self, history: History, me: str) -> None:
+        """Takes the stored drafts of a ticket that is shown for the first time."""
+        ticket = history.ticket.id
+        if ticket in self._known:
+            return
+        self._known.add(ticket)
+        for draft in history.drafts:
+            if draft.operator == me:
+                self._texts.setdefault((ticket, draft.mode), draft.text)
+
+    def text(self, ticket: TicketId, mode: str) -> str:
+        """What is written there."""
+        return self._texts.get((ticket, mode), "")
+
+    def write(self, ticket: TicketId, mode: str, text: str) -> None:
+        """Takes note of what is written; `save` stores it."""
+        self._texts[ticket, mode] = text
+        self._unsaved.add((ticket, mode))
+
+    @property
+    def unsent(self) -> bool:
+        """Whether there is any text that was not sent."""
+        return any(text.strip() for text in self._texts.values())
+
+    async def save(self) -> bool:
+        """Stores what was written since; what can't be stored stays to be stored.
+
+        Returns:
+            Whether all is stored.
+        """
+        for key in tuple(self._unsaved):
+            self._unsaved.discard(key)
+            ticket, mode = key
+            said = await self.acts.save_draft(ticket, mode, self._texts[key])
+            if not said.done:
+                self._unsaved.add(key)
+        return not self._unsaved
