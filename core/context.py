@@ -29,7 +29,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TypeAlias
 
-from core.facts import fact_of, retold
+from core.facts import fact_of, retold, set_off
 from core.history import History
 from core.journal import Compacted, Entry, Message, Thinking, ToolCalled, ToolReturned
 from core.limits import Limits
@@ -193,7 +193,7 @@ def _pieces(history: History, model: str) -> list[_Piece]:
     folded = last_fold(history.journal)
     start = folded.upto if folded is not None else 0
     if folded is not None:
-        pieces.append(_Fact(text=_SUMMARY + folded.text))
+        pieces.append(_Fact(text=_SUMMARY + set_off(folded.text)))
         kept = frozenset(folded.kept)
         told = [retold(e) for e in history.journal if e.seq in kept]
         pieces += [_Fact(text=text) for text in told if text is not None]
@@ -302,7 +302,7 @@ def _is_whole(block: JsonObject, by_same_model: bool) -> bool:  # noqa: FBT001 #
 _SUMMARY = (
     "What came before on this ticket, in a summary that the model wrote itself; what "
     "colleagues said and did, who the buyer is and what was decided follows it in "
-    "full.\n\n"
+    "full:\n"
 )
 
 

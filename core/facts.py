@@ -71,7 +71,12 @@ def _told(entry: Entry, head: str, quoted: str = "") -> str:
     line = f"[#{entry.seq}, {entry.at:%Y-%m-%d %H:%M} UTC] {' '.join(head.split())}"
     if not quoted:
         return line + "."
-    return line + ":\n" + "\n".join(f"> {part}" for part in quoted.splitlines())
+    return line + ":\n" + set_off(quoted)
+
+
+def set_off(text: str) -> str:
+    """What somebody wrote, each line quoted."""
+    return "\n".join(f"> {part}" for part in text.splitlines())
 
 
 def _who(entry: Entry) -> str:
