@@ -6,9 +6,8 @@ that raises rolls back to its savepoint and the others don't notice. Results are
 handed out after the COMMIT, and if that fails, all fail. Cancelling a task doesn't
 reach the thread.
 
-SQLite's busy handler starves waiters, so writers of several processes first queue at
-a kernel lock on a file beside the store. The driver's own transaction handling loses
-updates; it is switched off and BEGIN is sent by hand.
+Writers of several processes first wait in `line`. The driver's own transaction
+handling loses updates; it is switched off and BEGIN is sent by hand.
 
 The feed: a counter is raised within the write lock, so its order is the order of
 commits. `PRAGMA data_version` on a connection of its own, 5 microseconds a look, says
@@ -19,7 +18,6 @@ at once.
 import asyncio
 import os
 import sqlite3
-import sys
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -27,17 +25,14 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast
 
 import sqlalchemy as sa
 
 from core.ticket import TicketId
 from store import changes
 from store.faults import translate
-from store.schema import feed
-
-if sys.platform != "win32":
-    import fcntl
+from store.line import in_line
 
 T = TypeVar("T")
 
@@ -55,6 +50,9 @@ _EACH = (
     "synchronous=FULL",
     "secure_delete=ON",
 )
+
+_NOW = "SELECT strftime('%Y-%m-%dT%H:%M:%f+00:00', 'now')"
+_RAISE = "UPDATE feed SET position = position + 1 RETURNING position"
 
 
 @dataclass(slots=True)
@@ -114,7 +112,7 @@ class SqliteEngine:
         """
         engine = self._connect(foreign_keys=False)
         try:
-            with self._in_line(), _writing(engine) as connection:
+            with in_line(self._path), _writing(engine) as connection:
                 bring_up(connection)
         except (sa.exc.DBAPIError, OSError) as error:
             raise translate(error, self.place) from error
@@ -136,16 +134,12 @@ class SqliteEngine:
 
     def clock(self, connection: sa.Connection) -> datetime:
         """The database's time now, to the millisecond."""
-        told: str = connection.exec_driver_sql(
-            "SELECT strftime('%Y-%m-%dT%H:%M:%f+00:00', 'now')"
-        ).scalar_one()
+        told: str = _driver(connection).execute(_NOW).fetchone()[0]
         return datetime.fromisoformat(told)
 
     def stamp(self, connection: sa.Connection) -> int:
         """The next position of the feed, taken within the write lock."""
-        raised = sa.update(feed).values(position=feed.c.position + 1)
-        returned = raised.returning(feed.c.position)
-        position: int = connection.execute(returned).scalar_one()
+        position: int = _driver(connection).execute(_RAISE).fetchone()[0]
         return position
 
     def wake(self, connection: sa.Connection) -> None:
@@ -227,7 +221,7 @@ class SqliteEngine:
         if not jobs:
             return
         try:
-            with self._in_line(), _writing(self._engine) as connection:
+            with in_line(self._path), _writing(self._engine) as connection:
                 for job in jobs:
                     _attempt(job, connection, alone=len(jobs) == 1)
         except BaseException as error:  # noqa: BLE001 # whoever waits is told
@@ -243,20 +237,6 @@ class SqliteEngine:
         for loop, committed in tuple(self._followers):
             with suppress(RuntimeError):  # its loop has ended
                 loop.call_soon_threadsafe(committed.set)
-
-    @contextmanager
-    def _in_line(self) -> Iterator[None]:
-        """Waits in the kernel's queue for the turn to write."""
-        if sys.platform == "win32":
-            yield
-            return
-        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
-        queue = os.open(f"{self._path}.lock", flags, 0o600)
-        try:
-            fcntl.flock(queue, fcntl.LOCK_EX)
-            yield
-        finally:
-            os.close(queue)
 
     def _create(self) -> None:
         """Makes the file where there is none; what is wrong with it shows later."""
@@ -306,22 +286,21 @@ def _attempt(job: _Job[object], connection: sa.Connection, *, alone: bool) -> No
     if alone:
         job.run(connection)
         return
-    savepoint = connection.begin_nested()
+    driver = _driver(connection)
+    driver.execute("SAVEPOINT job")
     try:
         job.run(connection)
     except BaseException as error:
         job.error = error
-        if not _still_open(connection):
+        if not driver.in_transaction:  # SQLite has ended it: a full disk, for one
             raise
-        savepoint.rollback()
-    else:
-        savepoint.commit()
+        driver.execute("ROLLBACK TO job")
+    driver.execute("RELEASE job")
 
 
-def _still_open(connection: sa.Connection) -> bool:
-    """Whether SQLite has kept the transaction; a full disk, for one, ends it."""
-    driver = connection.connection.dbapi_connection
-    return getattr(driver, "in_transaction", False) is True
+def _driver(connection: sa.Connection) -> sqlite3.Connection:
+    """The driver's own connection, for the small statements of each transaction."""
+    return cast(sqlite3.Connection, connection.connection.dbapi_connection)
 
 
 def _private(path: Path) -> None:

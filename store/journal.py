@@ -16,23 +16,27 @@ from store.schema import journal
 
 _MESSAGE = "message"
 
+_j = journal.c
+# made once: making a statement costs more than running it
+_INSERT = sa.insert(journal)
+_IN_ORDER = (
+    sa.select(_j.seq, _j.at, _j.actor_kind, _j.actor_name, _j.kind, _j.text, _j.body)
+    .where(_j.ticket_id == sa.bindparam("ticket"))
+    .order_by(_j.seq)
+)
+
 
 def insert(
     connection: sa.Connection, ticket: TicketId, entries: Sequence[Entry]
 ) -> None:
     """Stores entries whose seqs the caller has taken under the ticket's lock."""
-    connection.execute(sa.insert(journal), [_values(ticket, e) for e in entries])
+    connection.execute(_INSERT, [_values(ticket, e) for e in entries])
 
 
 def read(connection: sa.Connection, ticket: TicketId) -> tuple[Entry, ...]:
     """The ticket's journal, in order."""
-    j = journal.c
-    query = (
-        sa.select(j.seq, j.at, j.actor_kind, j.actor_name, j.kind, j.text, j.body)
-        .where(j.ticket_id == ticket)
-        .order_by(j.seq)
-    )
-    return tuple(_entry(row) for row in connection.execute(query))
+    rows = connection.execute(_IN_ORDER, {"ticket": ticket})
+    return tuple(_entry(row) for row in rows)
 
 
 def _values(ticket: TicketId, entry: Entry) -> dict[str, object]:

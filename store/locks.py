@@ -14,18 +14,25 @@ from core.lock import FencingToken, Holder, HolderKind, Lock
 from core.ticket import TicketId
 from store.schema import locks
 
+# made once: making a statement costs more than running it
+_ONE = locks.c.ticket_id == sa.bindparam("ticket")
+_FOUND = sa.select(locks).where(_ONE)
+_LOCKED = _FOUND.with_for_update()
+_INSERT = sa.insert(locks)
+_UPDATE = sa.update(locks).where(_ONE)
+
 
 def insert(connection: sa.Connection, ticket: TicketId) -> Lock:
     """Stores a new ticket's free lock."""
     free = Lock(ticket=ticket, token=FencingToken(0))
-    connection.execute(sa.insert(locks), [_values(free)])
+    connection.execute(_INSERT, _values(free))
     return free
 
 
 def read(connection: sa.Connection, ticket: TicketId, *, hold: bool) -> Lock | None:
     """The ticket's lock, or None; with `hold`, nobody else changes it meanwhile."""
-    query = sa.select(locks).where(locks.c.ticket_id == ticket)
-    row = connection.execute(query.with_for_update() if hold else query).first()
+    query = _LOCKED if hold else _FOUND
+    row = connection.execute(query, {"ticket": ticket}).first()
     if row is None:
         return None
     holder = None
@@ -44,9 +51,7 @@ def read(connection: sa.Connection, ticket: TicketId, *, hold: bool) -> Lock | N
 
 def save(connection: sa.Connection, lock: Lock) -> None:
     """Stores the lock as a rule made it."""
-    values = _values(lock)
-    changed = sa.update(locks).where(locks.c.ticket_id == lock.ticket)
-    connection.execute(changed.values(values))
+    connection.execute(_UPDATE, {"ticket": lock.ticket, **_values(lock)})
 
 
 def dead_runs(

@@ -25,7 +25,8 @@ from store.codec import (
     response_from_json,
     response_to_json,
 )
-from store.schema import bodies, dumps, run_messages, runs, turns
+from store.columns import dumps
+from store.schema import bodies, run_messages, runs, turns
 
 
 def insert(connection: sa.Connection, run: Run) -> None:

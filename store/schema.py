@@ -1,156 +1,21 @@
-"""Every table, index and constraint, and the few types that make them exact.
+"""Every table, index and constraint.
 
 Every row carries its ticket, so that the schema shards by ticket, and ids are made by
-the caller. Texts of people and tools can hold anything, so `Exact` keeps any `str` on
-both databases: the two things that PostgreSQL's text can't hold, NUL and lone
-surrogates, are written as escapes. Times are aware and UTC, money is decimal text.
+the caller. Times are aware and UTC, money is decimal text (see `columns`).
 
 A `tickets` row holds the ticket's standing as JSON, and beside it the columns that
 overviews filter and sort by; they are written together and never apart. Marks are 1
 or NULL, because a partial index on `IS NOT NULL` serves both databases.
 """
 
-import json
-import re
-from collections.abc import Mapping
-from datetime import UTC, datetime
-from decimal import Decimal
-from typing import Any
+from datetime import datetime
 
 import sqlalchemy as sa
-from typing_extensions import override
 
-from core.ticket import Json
+from store.columns import Exact, JsonText, Moment, Money
 
 REVISION = "0001"
 """The newest migration: what a store of this program is at."""
-
-_UNSAFE = re.compile("[\x00\x1a\ud800-\udfff]")
-_ESCAPED = re.compile("\x1a([0-9a-f]{4})")
-
-
-def encode_text(text: str) -> str:
-    """The text in characters that every database takes; undone by `decode_text`."""
-    return _UNSAFE.sub(lambda m: f"\x1a{ord(m[0]):04x}", text)
-
-
-def decode_text(stored: str) -> str:
-    """The text that was encoded."""
-    if "\x1a" not in stored:
-        return stored
-    return _ESCAPED.sub(lambda m: chr(int(m[1], 16)), stored)
-
-
-def dumps(value: Json) -> str:
-    """Compact JSON in the order of its fields."""
-    return json.dumps(
-        value, ensure_ascii=False, separators=(",", ":"), default=_plain_mapping
-    )
-
-
-def _plain_mapping(value: object) -> object:
-    if isinstance(value, Mapping):
-        return dict(value)
-    message = f"{type(value).__name__} is not JSON"
-    raise TypeError(message)
-
-
-class Exact(sa.types.TypeDecorator[str]):
-    """Any text, given back character for character."""
-
-    impl = sa.Text
-    cache_ok = True
-
-    @override
-    def process_bind_param(self, value: str | None, dialect: sa.Dialect) -> str | None:
-        """The stored form."""
-        return None if value is None else encode_text(value)
-
-    @override
-    def process_result_value(
-        self, value: str | None, dialect: sa.Dialect
-    ) -> str | None:
-        """The text."""
-        return None if value is None else decode_text(value)
-
-
-class JsonText(sa.types.TypeDecorator[Json]):
-    """A JSON value as text, so that order, numbers and texts come back as they were."""
-
-    impl = sa.Text
-    cache_ok = True
-
-    @override
-    def process_bind_param(self, value: Json, dialect: sa.Dialect) -> str:
-        """The stored form; None is JSON's null."""
-        return encode_text(dumps(value))
-
-    @override
-    def process_result_value(self, value: str | None, dialect: sa.Dialect) -> Json:
-        """The value."""
-        if value is None:
-            return None
-        decoded: Json = json.loads(decode_text(value), strict=False)
-        return decoded
-
-
-class Moment(sa.types.TypeDecorator[datetime]):
-    """An aware time in UTC; on SQLite text of fixed width, which sorts by time."""
-
-    impl = sa.DateTime(timezone=True)
-    cache_ok = True
-
-    @override
-    def load_dialect_impl(self, dialect: sa.Dialect) -> sa.types.TypeEngine[Any]:
-        """Text on SQLite, whose own type would drop the zone."""
-        if dialect.name == "sqlite":
-            return dialect.type_descriptor(sa.Text())
-        return dialect.type_descriptor(sa.DateTime(timezone=True))
-
-    @override
-    def process_bind_param(
-        self, value: datetime | None, dialect: sa.Dialect
-    ) -> datetime | str | None:
-        """The stored form."""
-        if value is None:
-            return None
-        if value.tzinfo is None:
-            message = "a time without a zone can't be stored"
-            raise ValueError(message)
-        utc = value.astimezone(UTC)
-        sqlite = dialect.name == "sqlite"
-        return utc.isoformat(timespec="microseconds") if sqlite else utc
-
-    @override
-    def process_result_value(
-        self, value: datetime | str | None, dialect: sa.Dialect
-    ) -> datetime | None:
-        """The time in UTC."""
-        if isinstance(value, str):
-            return datetime.fromisoformat(value)
-        return None if value is None else value.astimezone(UTC)
-
-
-class Money(sa.types.TypeDecorator[Decimal]):
-    """An amount as decimal text, never a float."""
-
-    impl = sa.Text
-    cache_ok = True
-
-    @override
-    def process_bind_param(
-        self, value: Decimal | None, dialect: sa.Dialect
-    ) -> str | None:
-        """The stored form."""
-        return None if value is None else str(value)
-
-    @override
-    def process_result_value(
-        self, value: str | None, dialect: sa.Dialect
-    ) -> Decimal | None:
-        """The amount."""
-        return None if value is None else Decimal(value)
-
 
 metadata = sa.MetaData(
     naming_convention={

@@ -20,6 +20,21 @@ _HARM_DOUBT, _HARM_WAITING, _HARM_EXPIRING, _HARM_PEOPLE, _HARM_REST, _HARM_OVER
     range(6)
 )
 
+_t = tickets.c
+# made once: making a statement costs more than running it
+_ONE = _t.id == sa.bindparam("ticket")
+_INSERT = sa.insert(tickets)
+_UPDATE = sa.update(tickets).where(_ONE)
+_FOUND = sa.select(
+    _t.subject,
+    _t.channel,
+    _t.claim,
+    _t.origin,
+    _t.created_at,
+    _t.standing,
+    _t.version,
+).where(_ONE)
+
 
 @dataclass(slots=True, kw_only=True)
 class TicketRow:
@@ -41,13 +56,12 @@ def insert(connection: sa.Connection, row: TicketRow, stamp: int) -> None:
         "origin": t.origin.value,
         "created_at": t.created_at,
     }
-    connection.execute(sa.insert(tickets), [{**fixed, **_values(row, stamp)}])
+    connection.execute(_INSERT, {**fixed, **_values(row, stamp)})
 
 
 def save(connection: sa.Connection, row: TicketRow, stamp: int) -> None:
     """Stores where the ticket stands now."""
-    changed = sa.update(tickets).where(tickets.c.id == row.ticket.id)
-    connection.execute(changed.values(_values(row, stamp)))
+    connection.execute(_UPDATE, {"ticket": row.ticket.id, **_values(row, stamp)})
 
 
 def exists(connection: sa.Connection, ticket: TicketId) -> bool:
@@ -58,17 +72,7 @@ def exists(connection: sa.Connection, ticket: TicketId) -> bool:
 
 def read(connection: sa.Connection, ticket: TicketId) -> TicketRow | None:
     """The ticket's row, or None."""
-    t = tickets.c
-    query = sa.select(
-        t.subject,
-        t.channel,
-        t.claim,
-        t.origin,
-        t.created_at,
-        t.standing,
-        t.version,
-    ).where(t.id == ticket)
-    row = connection.execute(query).first()
+    row = connection.execute(_FOUND, {"ticket": ticket}).first()
     if row is None:
         return None
     opened = Ticket(

@@ -1,16 +1,11 @@
 """The store: transactions as plain functions, and the feed of what they changed.
 
-`SqlTransaction` keeps each ticket that it has touched: the lock as it was found and
-as it is now, and the row with its standing. Entries are folded into the standing at
-once and written together before the next read that needs them, and at the end; so a
-turn that appends ten entries writes the ticket's row once. Within `write` the first
-touch of a ticket takes its lock row, and everything that follows is true until the
-commit.
+A method of `SqlTransaction` says which tickets must be at hand, and whether as the
+holder, and leaves the rest to the file of its aggregate.
 """
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from typing import TypeVar
@@ -18,19 +13,17 @@ from typing import TypeVar
 import sqlalchemy as sa
 
 from core.decision import Decision, Operator
-from core.errors import UnknownTicket
 from core.history import Draft, History, QueueRow, Reply
-from core.journal import Body, DecisionChanged, Entry, LockChanged, Message
+from core.journal import Body, Entry
 from core.ledger import Action, ActionEvent
 from core.lock import Hold, Lock
 from core.ports import QueueQuery, RunEnd, Transaction, Worker
-from core.standing import Standing, fold
+from core.standing import Standing
 from core.ticket import Actor, RunId, Ticket, TicketId
 from core.turn import ModelResponse, Run, RunRecord, Turn
 from store import (
     decisions,
     drafts,
-    fence,
     journal,
     ledger,
     locks,
@@ -41,13 +34,10 @@ from store import (
     runs,
     tickets,
 )
+from store.at_hand import AtHand
 from store.engine import Engine, open_engine
-from store.tickets import TicketRow
 
 T = TypeVar("T")
-
-_AWAITED = {"released", "handed_over", "forced", "wanted"}
-_SETTLED = {"approved", "overridden", "rejected"}
 
 
 class SqlStore:
@@ -109,18 +99,6 @@ class SqlStore:
         await asyncio.to_thread(self._engine.close)
 
 
-@dataclass(slots=True, kw_only=True)
-class _Touched:
-    """A ticket within a transaction."""
-
-    row: TicketRow
-    found: Lock
-    lock: Lock
-    new: list[Entry] = field(default_factory=list)
-    changed: bool = False
-    awaited: bool = False
-
-
 class SqlTransaction:
     """One transaction, open for the length of one function (`core.ports`)."""
 
@@ -130,9 +108,8 @@ class SqlTransaction:
         self._engine = engine
         self._connection = connection
         self._writes = writes
-        self._touched: dict[TicketId, _Touched] = {}
+        self._at_hand = AtHand(engine, connection, writes=writes)
         self._now: datetime | None = None
-        self._stamp: int | None = None
 
     @property
     def now(self) -> datetime:
@@ -145,10 +122,7 @@ class SqlTransaction:
 
     def open_ticket(self, ticket: Ticket) -> None:
         """Stores a new ticket with its free lock and an empty journal."""
-        row = TicketRow(ticket=ticket, standing=Standing(), version=1)
-        tickets.insert(self._connection, row, self._number())
-        lock = locks.insert(self._connection, ticket.id)
-        self._touched[ticket.id] = _Touched(row=row, found=lock, lock=lock)
+        self._at_hand.open(ticket)
 
     def has_ticket(self, ticket: TicketId) -> bool:
         """Whether there is such a ticket."""
@@ -156,8 +130,8 @@ class SqlTransaction:
 
     def history(self, ticket: TicketId) -> History:
         """Everything stored about a ticket; locks it within `write`."""
-        touched = self._touch(ticket)
-        self._flush_ticket(touched)
+        touched = self._at_hand.find(ticket)
+        self.flush()
         c = self._connection
         return History(
             ticket=touched.row.ticket,
@@ -174,26 +148,20 @@ class SqlTransaction:
 
     def standing(self, ticket: TicketId) -> Standing:
         """Where the ticket stands; locks it within `write`."""
-        return self._touch(ticket).row.standing
+        return self._at_hand.find(ticket).row.standing
 
     def ticket(self, ticket: TicketId) -> Ticket:
         """The ticket as it was opened."""
-        return self._touch(ticket).row.ticket
+        return self._at_hand.find(ticket).row.ticket
 
     def append(self, ticket: TicketId, actor: Actor, body: Body) -> Entry:
         """Appends what needs no hold."""
-        touched = self._touch(ticket)
-        before = touched.row.standing
-        entry = Entry(seq=before.last_seq + 1, at=self.now, actor=actor, body=body)
-        touched.row.standing = fold(before, entry)
-        touched.new.append(entry)
-        touched.changed = True
-        touched.awaited = touched.awaited or _is_awaited(before, body)
-        return entry
+        touched = self._at_hand.find(ticket)
+        return touched.append(self.now, actor, body)
 
     def append_as(self, hold: Hold, actor: Actor, body: Body) -> Entry:
         """Appends as the holder (fenced)."""
-        self._fence(hold)
+        self._at_hand.held(hold)
         return self.append(hold.ticket, actor, body)
 
     # Arrivals
@@ -226,32 +194,32 @@ class SqlTransaction:
 
     def add_participants(self, ticket: TicketId, addresses: Sequence[str]) -> None:
         """Puts addresses on a ticket; those already there stay."""
-        self._touch(ticket)
+        self._at_hand.find(ticket)
         tickets.add_people(self._connection, ticket, addresses)
 
     # The lock
 
     def lock_of(self, ticket: TicketId) -> Lock:
         """The ticket's lock; locks its row within `write`."""
-        return self._touch(ticket).lock
+        return self._at_hand.find(ticket).lock
 
     def save_lock(self, lock: Lock) -> None:
         """Stores the lock as a rule made it from `lock_of` of this transaction."""
-        self._touch(lock.ticket).lock = lock
+        self._at_hand.find(lock.ticket).lock = lock
         locks.save(self._connection, lock)
 
     # Runs
 
     def start_run(self, hold: Hold, run: Run) -> None:
         """Stores a run without turns (fenced)."""
-        self._fence(hold)
+        self._at_hand.held(hold)
         runs.insert(self._connection, run)
 
     def store_request(
         self, hold: Hold, run: RunId, turn: Turn, messages: Sequence[bytes]
     ) -> None:
         """Stores a turn and its messages as sent (fenced)."""
-        self._fence(hold)
+        self._at_hand.held(hold)
         runs.insert_request(self._connection, hold.ticket, run, turn, messages)
 
     def store_response(
@@ -264,12 +232,12 @@ class SqlTransaction:
         applied: bool,
     ) -> None:
         """Stores what the model returned for a turn (fenced)."""
-        self._fence(hold)
+        self._at_hand.held(hold)
         runs.save_response(self._connection, run, number, response, applied=applied)
 
     def end_run(self, hold: Hold, run: RunId, end: RunEnd) -> None:
         """Stores how a run of the held ticket ended (fenced)."""
-        self._fence(hold).changed = True
+        self._at_hand.held(hold).changed = True
         runs.save_end(self._connection, hold.ticket, run, end, self.now)
 
     def run_record(self, run: RunId) -> RunRecord | None:
@@ -280,12 +248,12 @@ class SqlTransaction:
 
     def propose(self, hold: Hold, decision: Decision) -> None:
         """Stores a new decision (fenced)."""
-        self._fence(hold).changed = True
+        self._at_hand.held(hold).changed = True
         decisions.insert(self._connection, decision)
 
     def save_decision(self, decision: Decision) -> None:
         """Stores a decision as `settle`, or its execution, made it."""
-        self._touch(decision.ticket).changed = True
+        self._at_hand.find(decision.ticket).changed = True
         decisions.save(self._connection, decision)
 
     def decision(self, decision: str) -> Decision | None:
@@ -293,7 +261,7 @@ class SqlTransaction:
         ticket = decisions.ticket_of(self._connection, decision)
         if ticket is None:
             return None
-        self._touch(ticket)
+        self._at_hand.find(ticket)
         return decisions.read(self._connection, decision)
 
     def decisions(self, *, open_only: bool) -> tuple[Decision, ...]:
@@ -302,12 +270,12 @@ class SqlTransaction:
 
     def intend(self, hold: Hold, action: Action) -> None:
         """Stores an action with its first event (fenced)."""
-        self._fence(hold).changed = True
+        self._at_hand.held(hold).changed = True
         ledger.insert(self._connection, action)
 
     def record(self, hold: Hold, action: str, event: ActionEvent) -> None:
         """Adds a dated event to an action (fenced)."""
-        self._fence(hold).changed = True
+        self._at_hand.held(hold).changed = True
         ledger.add_event(self._connection, hold.ticket, action, event)
 
     def spent_today(self, tool: str) -> Decimal:
@@ -321,12 +289,12 @@ class SqlTransaction:
 
     def enqueue(self, hold: Hold, reply: Reply) -> None:
         """Puts a reply into the outbox (fenced)."""
-        self._fence(hold).changed = True
+        self._at_hand.held(hold).changed = True
         outbox.insert(self._connection, reply, self.now)
 
     def save_reply(self, reply: Reply) -> None:
         """Stores a reply's new state, attempts and outcome."""
-        self._touch(reply.ticket).changed = True
+        self._at_hand.find(reply.ticket).changed = True
         outbox.save(self._connection, reply, self.now)
 
     def reply(self, message_id: str) -> Reply | None:
@@ -334,7 +302,7 @@ class SqlTransaction:
         ticket = outbox.ticket_of(self._connection, message_id)
         if ticket is None:
             return None
-        self._touch(ticket)
+        self._at_hand.find(ticket)
         return outbox.read(self._connection, message_id)
 
     def outbox(self) -> tuple[Reply, ...]:
@@ -361,7 +329,7 @@ class SqlTransaction:
 
     def save_draft(self, draft: Draft) -> None:
         """Keeps unsent text; an empty text discards the draft."""
-        self._touch(draft.ticket)
+        self._at_hand.find(draft.ticket)
         drafts.save(self._connection, draft)
 
     def report_alive(self, worker: Worker) -> None:
@@ -405,58 +373,6 @@ class SqlTransaction:
         c = self._connection
         return locks.any_run(c) or outbox.any_waiting(c)
 
-    # Within
-
     def flush(self) -> None:
         """Writes what was appended and not written yet."""
-        for touched in self._touched.values():
-            self._flush_ticket(touched)
-
-    def _flush_ticket(self, touched: _Touched) -> None:
-        if not touched.changed:
-            return
-        row = touched.row
-        if touched.new:
-            journal.insert(self._connection, row.ticket.id, touched.new)
-            touched.new = []
-        row.version += 1
-        tickets.save(self._connection, row, self._number())
-        if touched.awaited:
-            self._engine.wake(self._connection)
-        touched.changed = touched.awaited = False
-
-    def _touch(self, ticket: TicketId) -> _Touched:
-        """The ticket within this transaction; within `write` its row is locked."""
-        touched = self._touched.get(ticket)
-        if touched is None:
-            # the lock first: what is read after it is the newest there is
-            lock = locks.read(self._connection, ticket, hold=self._writes)
-            row = tickets.read(self._connection, ticket) if lock else None
-            if lock is None or row is None:
-                raise UnknownTicket(f"there is no ticket {ticket}")
-            touched = _Touched(row=row, found=lock, lock=lock)
-            self._touched[ticket] = touched
-        return touched
-
-    def _fence(self, hold: Hold) -> _Touched:
-        touched = self._touch(hold.ticket)
-        fence.check(hold, touched.found, touched.lock)
-        return touched
-
-    def _number(self) -> int:
-        if self._stamp is None:
-            self._stamp = self._engine.stamp(self._connection)
-        return self._stamp
-
-
-def _is_awaited(before: Standing, body: Body) -> bool:
-    """Whether somebody waits for this entry, so that a follower should look now."""
-    match body:
-        case Message(direction="in"):
-            return before.run is None and before.held_by is None
-        case LockChanged(change=change):
-            return change in _AWAITED
-        case DecisionChanged(state=state):
-            return state in _SETTLED
-        case _:
-            return False
+        self._at_hand.flush()

@@ -33,7 +33,7 @@ from core.ports import Transaction
 from core.standing import Standing, fold
 from core.ticket import agent, buyer, operator
 from store import codec
-from store.schema import dumps
+from store.columns import dumps
 from store.transaction import SqlStore
 from tests.store.build import (
     HOSTILE,

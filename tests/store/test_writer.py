@@ -1,6 +1,8 @@
 import asyncio
 import sqlite3
+import sys
 import threading
+from asyncio.subprocess import PIPE
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ from core.errors import BadConfiguration, StoreUnreachable
 from core.journal import Note
 from core.ports import Transaction
 from core.ticket import operator
+from store import line
 from store.transaction import SqlStore
 from tests.store.build import T1, asked, says
 from tests.worlds.postgres import Cluster
@@ -188,3 +191,52 @@ async def test_the_file_is_private_to_its_owner(
 
 def _modes(folder: Path) -> set[int]:
     return {path.stat().st_mode & 0o777 for path in folder.iterdir()}
+
+
+async def test_a_process_that_hangs_in_its_turn_is_named_and_not_waited_for(
+    sqlite_store: SqlStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await sqlite_store.write(asked())
+    monkeypatch.setattr(line, "PATIENCE", 0.05)
+    with line.in_line(tmp_path / "store.db"):
+        with pytest.raises(StoreUnreachable, match="end the one that hangs"):
+            await sqlite_store.write(says("x"))
+        task = asyncio.ensure_future(sqlite_store.read(lambda tx: tx.standing(T1)))
+        assert (await task).last_seq == 1
+    monkeypatch.undo()
+    assert await sqlite_store.write(says("x")) == 2
+
+
+WRITES_UNTIL_KILLED = """
+import asyncio, sys
+from store import line
+from store.transaction import SqlStore
+from tests.store.build import says
+
+async def main():
+    store = SqlStore.open(sys.argv[1])
+    async def forever():
+        while True:
+            print(await store.write(says("x")), flush=True)
+    await asyncio.gather(*(forever() for _ in range(4)))
+
+asyncio.run(main())
+"""
+
+
+async def test_rule_08_what_was_acknowledged_survives_a_kill_at_any_instant(
+    store: SqlStore, store_url: str
+) -> None:
+    await store.write(asked())
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", WRITES_UNTIL_KILLED, store_url, stdout=PIPE
+    )
+    assert process.stdout is not None
+    told = [int(await process.stdout.readline()) for _ in range(25)]
+    process.kill()
+    told += [int(n) for n in (await process.stdout.read()).split(b"\n")[:-1]]
+    await process.wait()
+    seq = await store.write(says("after"))
+    journal = (await store.read(lambda tx: tx.history(T1))).journal
+    assert seq > max(told)
+    assert [e.seq for e in journal] == list(range(1, seq + 1))
