@@ -53,9 +53,9 @@ def standing_to_json(standing: Standing) -> JsonObject:
         if (at := getattr(standing, name)) is not None:
             stored[name] = at.isoformat()
     if standing.unanswered:
-        stored["unanswered"] = [
-            [seq, at.isoformat()] for seq, at in standing.unanswered
-        ]
+        stored["unanswered"] = _places(standing.unanswered)
+    if standing.on_their_way:
+        stored["on_their_way"] = [[m, _places(a)] for m, a in standing.on_their_way]
     if standing.pending:
         stored["pending"] = standing.pending
     if standing.identity is not None:
@@ -73,16 +73,25 @@ def standing_from_json(stored: Json) -> Standing:
         if name in values:
             values[name] = tuple(list_of(values[name]))
     if "unanswered" in values:
-        pairs = [list_of(pair) for pair in list_of(values["unanswered"])]
-        values["unanswered"] = tuple(
-            (seq, datetime.fromisoformat(text_of(at))) for seq, at in pairs
-        )
+        values["unanswered"] = _places_of(values["unanswered"])
+    if "on_their_way" in values:
+        replies = [list_of(reply) for reply in list_of(values["on_their_way"])]
+        values["on_their_way"] = tuple((m, _places_of(a)) for m, a in replies)
     if "pending" in values:
         waiting = object_of(values["pending"])
         values["pending"] = {k: tuple(list_of(v)) for k, v in waiting.items()}
     if "identity" in values:
         values["identity"] = identity_from_json(object_of(values["identity"]))
     return Standing(**values)  # type: ignore[arg-type] # as standing_to_json wrote it
+
+
+def _places(messages: Sequence[tuple[int, datetime]]) -> Json:
+    return [[seq, at.isoformat()] for seq, at in messages]
+
+
+def _places_of(stored: object) -> tuple[tuple[object, datetime], ...]:
+    pairs = [list_of(pair) for pair in list_of(stored)]
+    return tuple((seq, datetime.fromisoformat(text_of(at))) for seq, at in pairs)
 
 
 def identity_to_json(identity: Identity) -> JsonObject:

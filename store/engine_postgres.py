@@ -27,7 +27,12 @@ from store.faults import translate
 
 T = TypeVar("T")
 
-_CONNECTIONS = 8
+_WRITERS, _READERS = 8, 4
+"""Threads, and connections, of each: a wait for a ticket's row never stops a screen."""
+
+PATIENCE_MS = 15_000
+"""How long a transaction waits for a row before it says so instead."""
+
 _TRIES = 5
 _GIVE_WAY = {"40001", "40P01", "23505"}
 """Serialization failure, deadlock, and the same arrival stored at the same time."""
@@ -52,22 +57,24 @@ class PostgresEngine:
         self._url = url.set(drivername="postgresql+psycopg")
         self._engine = sa.create_engine(
             self._url,
-            pool_size=_CONNECTIONS,
+            pool_size=_WRITERS + _READERS,
             max_overflow=0,
             connect_args={"connect_timeout": 5},
         )
         self._snapshots = self._engine.execution_options(
             isolation_level="REPEATABLE READ", postgresql_readonly=True
         )
-        self._threads = ThreadPoolExecutor(_CONNECTIONS, "store")
+        sa.event.listen(self._engine, "connect", _prepare)
+        self._writers = ThreadPoolExecutor(_WRITERS, "store-writer")
+        self._readers = ThreadPoolExecutor(_READERS, "store-reader")
 
     def write(self, work: Callable[[sa.Connection], T]) -> "Future[T]":
         """Runs a function in a transaction; done when it is committed."""
-        return self._threads.submit(self._persist, self._commit, work)
+        return self._writers.submit(self._persist, self._commit, work)
 
     def read(self, work: Callable[[sa.Connection], T]) -> "Future[T]":
         """Runs a function on one read-only snapshot."""
-        return self._threads.submit(self._persist, self._look, work)
+        return self._readers.submit(self._persist, self._look, work)
 
     def migrate(self, bring_up: Callable[[sa.Connection], None]) -> None:
         """Runs a change of the schema, alone under a lock of the transaction."""
@@ -125,7 +132,8 @@ class PostgresEngine:
 
     def close(self) -> None:
         """Lets what runs end, then ends threads and connections."""
-        self._threads.shutdown()
+        self._writers.shutdown()
+        self._readers.shutdown()
         self._engine.dispose()
 
     def _commit(self, work: Callable[[sa.Connection], T]) -> T:
@@ -184,6 +192,13 @@ async def _changes(
         first = False
         async for _ in connection.notifies(timeout=_EVERY, stop_after=1):
             pass
+
+
+def _prepare(
+    connection: "psycopg.Connection[tuple[object, ...]]", _record: object
+) -> None:
+    connection.execute(f"SET lock_timeout = {PATIENCE_MS:d}")
+    connection.commit()
 
 
 def _worth_another_try(error: sa.exc.SQLAlchemyError) -> bool:

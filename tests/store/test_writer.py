@@ -12,7 +12,7 @@ from core.errors import BadConfiguration, StoreUnreachable
 from core.journal import Note
 from core.ports import Transaction
 from core.ticket import operator
-from store import line
+from store import engine_postgres, line
 from store.transaction import SqlStore
 from tests.store.build import T1, asked, says
 from tests.worlds.postgres import Cluster
@@ -209,7 +209,7 @@ async def test_a_process_that_hangs_in_its_turn_is_named_and_not_waited_for(
 
 WRITES_UNTIL_KILLED = """
 import asyncio, sys
-from store import line
+from store import engine_postgres, line
 from store.transaction import SqlStore
 from tests.store.build import says
 
@@ -240,3 +240,25 @@ async def test_rule_08_what_was_acknowledged_survives_a_kill_at_any_instant(
     journal = (await store.read(lambda tx: tx.history(T1))).journal
     assert seq > max(told)
     assert [e.seq for e in journal] == list(range(1, seq + 1))
+
+
+async def test_who_waits_too_long_for_a_ticket_is_told_and_reads_go_on(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine_postgres, "PATIENCE_MS", 50)
+    store = SqlStore.open(postgres_url)
+    await store.write(asked())
+    begun, go = _gate()
+
+    def locks_and_hangs(tx: Transaction) -> int:
+        tx.lock_of(T1)
+        return _held_up(begun, go)(tx)
+
+    hangs = asyncio.ensure_future(store.write(locks_and_hangs))
+    await asyncio.to_thread(begun.wait, 10)
+    with pytest.raises(StoreUnreachable, match="locked for too long"):
+        await store.write(says("x"))
+    assert (await store.read(lambda tx: tx.standing(T1))).last_seq == 1
+    go.set()
+    assert await hangs == 2
+    await store.close()
