@@ -6,6 +6,7 @@ read back against the fold of the stored journal.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from datetime import datetime
 from decimal import Decimal
 from typing import TypeVar
@@ -19,79 +20,70 @@ from core.turn import ModelResponse, Usage
 
 T = TypeVar("T")
 
-_PLAIN = (
-    "last_seq",
-    "last_buyer_seq",
-    "answered_seq",
-    "wake_seq",
-    "attended_seq",
-    "with_people",
-    "resolved",
-    "held_by",
-    "wanted_by",
-    "run",
-    "run_turn",
-    "task_state",
-    "compacted_upto",
-    "last_out",
-    "messages",
-)
-_TIMES = ("last_at", "last_buyer_at", "held_since", "run_since")
-_WORDS = ("ready", "doubts", "triage")
-_SEQS = ("withheld", "undelivered")
 _EMPTY = Standing()
+_NAMES = tuple(f.name for f in fields(Standing))
+_AT = "$at"
+"""Marks a time among a standing's values; no id looks like this."""
 
 
 def standing_to_json(standing: Standing) -> JsonObject:
     """The standing's fields that are not empty."""
     stored: dict[str, Json] = {}
-    for name in (*_PLAIN, *_WORDS, *_SEQS):
+    for name in _NAMES:
         value = getattr(standing, name)
-        if value != getattr(_EMPTY, name):
-            stored[name] = value
-    for name in _TIMES:
-        if (at := getattr(standing, name)) is not None:
-            stored[name] = at.isoformat()
-    if standing.unanswered:
-        stored["unanswered"] = _places(standing.unanswered)
-    if standing.on_their_way:
-        stored["on_their_way"] = [[m, _places(a)] for m, a in standing.on_their_way]
-    if standing.pending:
-        stored["pending"] = standing.pending
-    if standing.identity is not None:
-        stored["identity"] = identity_to_json(standing.identity)
+        if value == getattr(_EMPTY, name):
+            continue
+        match name:
+            case "task_state":
+                stored[name] = value
+            case "identity":
+                stored[name] = identity_to_json(value)
+            case _:
+                stored[name] = _plain(value)
     return stored
 
 
 def standing_from_json(stored: Json) -> Standing:
-    """The standing that was stored."""
-    values: dict[str, object] = dict(object_of(stored))
-    for name in _TIMES:
-        if name in values:
-            values[name] = datetime.fromisoformat(text_of(values[name]))
-    for name in (*_WORDS, *_SEQS):
-        if name in values:
-            values[name] = tuple(list_of(values[name]))
-    if "unanswered" in values:
-        values["unanswered"] = _places_of(values["unanswered"])
-    if "on_their_way" in values:
-        replies = [list_of(reply) for reply in list_of(values["on_their_way"])]
-        values["on_their_way"] = tuple((m, _places_of(a)) for m, a in replies)
-    if "pending" in values:
-        waiting = object_of(values["pending"])
-        values["pending"] = {k: tuple(list_of(v)) for k, v in waiting.items()}
-    if "identity" in values:
-        values["identity"] = identity_from_json(object_of(values["identity"]))
+    """The standing that was stored; fields that this version doesn't know are left."""
+    values: dict[str, object] = {}
+    for name, value in object_of(stored).items():
+        match name:
+            case "task_state":
+                values[name] = value
+            case "identity":
+                values[name] = identity_from_json(object_of(value))
+            case _ if name in _NAMES:
+                values[name] = _frozen(value)
+            case _:
+                pass
     return Standing(**values)  # type: ignore[arg-type] # as standing_to_json wrote it
 
 
-def _places(messages: Sequence[tuple[int, datetime]]) -> Json:
-    return [[seq, at.isoformat()] for seq, at in messages]
+def _plain(value: object) -> Json:
+    match value:
+        case datetime():
+            return {_AT: value.isoformat()}
+        case tuple():
+            return [_plain(item) for item in value]
+        case Mapping():
+            return {key: _plain(item) for key, item in value.items()}
+        case None | bool() | int() | str():
+            return value
+        case _:
+            message = f"a standing can't hold {type(value).__name__}"
+            raise TypeError(message)
 
 
-def _places_of(stored: object) -> tuple[tuple[object, datetime], ...]:
-    pairs = [list_of(pair) for pair in list_of(stored)]
-    return tuple((seq, datetime.fromisoformat(text_of(at))) for seq, at in pairs)
+def _frozen(value: Json) -> object:
+    match value:
+        case list():
+            return tuple(_frozen(item) for item in value)
+        case {"$at": str(at), **rest} if not rest:
+            return datetime.fromisoformat(at)
+        case Mapping():
+            return {key: _frozen(item) for key, item in value.items()}
+        case _:
+            return value
 
 
 def identity_to_json(identity: Identity) -> JsonObject:

@@ -58,7 +58,7 @@ DESK: dict[str, tuple[Body, ...]] = {
         OUT,
         ActionChanged(action="A-1", state="in_doubt", tool="refund_order"),
     ),
-    "T-withheld": (said(), OUT, Delivery(message_seq=2, state="withheld")),
+    "T-undelivered": (said(), OUT, Delivery(message_seq=2, state="in_doubt")),
 }
 
 
@@ -92,7 +92,7 @@ async def test_the_queue_is_ordered_by_harm_and_resolved_comes_last(
         "T-soon",
         "T-late",
         "T-escalated",
-        "T-withheld",
+        "T-undelivered",
         "T-rest",
         "T-over",
     ]
@@ -102,11 +102,11 @@ async def test_the_queue_is_ordered_by_harm_and_resolved_comes_last(
 @pytest.mark.parametrize(
     ("view", "tickets"),
     [
-        ("human", {"T-doubt", "T-escalated", "T-withheld"}),
+        ("human", {"T-doubt", "T-escalated", "T-undelivered"}),
         ("approvals", {"T-late", "T-soon"}),
         ("mine", {"T-held"}),
         ("agent", {"T-waits", "T-waits-too", "T-run"}),
-        ("waiting", {"T-rest", "T-withheld"}),
+        ("waiting", {"T-rest", "T-undelivered"}),
         ("resolved", {"T-over"}),
         ("all", set(DESK)),
     ],
