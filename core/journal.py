@@ -145,8 +145,8 @@ class LockChanged:
         change: `acquired`, `wanted`, `handed_over`, `released`, `forced`, `expired`.
         holder: `{kind, name}` of whom it is about.
         token: The fencing token after the change.
-        since: For an end: from when it was held.
-        until: For an end: to when.
+        since: For an end: from when it was held, or wanted.
+        until: For an end: to when; a `wanted` with it says that the wish is over.
         to: For `released`: `agent`, `queue`, `resolved`, `free` or a colleague.
         carry_on: For `released` to the agent: go on without a new message.
         why: A reason, where one was given.

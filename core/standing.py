@@ -26,7 +26,7 @@ from core.journal import (
     StateAmended,
     Triaged,
 )
-from core.ticket import Json, JsonObject, Status
+from core.ticket import ActorKind, Json, JsonObject, Status
 
 UNANSWERED_KEPT = 100
 """How many unanswered messages are kept with their times; the last is always."""
@@ -43,6 +43,8 @@ class Standing:
         last_buyer_at: Its time.
         answered_seq: Messages up to it are covered by a reply (rule 3).
         unanswered: `(seq, at)` of the buyer's messages after it, oldest first.
+        on_their_way: The agent's replies that have not left yet, as `(seq, answers)`:
+            if one never leaves, what it answered is unanswered again.
         wake_seq: The newest entry that asks the agent to look again.
         attended_seq: The newest entry that the agent had looked at when it let go.
         with_people: Why the ticket is in people's hands, or None.
@@ -73,6 +75,7 @@ class Standing:
     last_buyer_at: datetime | None = None
     answered_seq: int = 0
     unanswered: tuple[tuple[int, datetime], ...] = ()
+    on_their_way: tuple[tuple[int, tuple[tuple[int, datetime], ...]], ...] = ()
     wake_seq: int = 0
     attended_seq: int = 0
     with_people: str | None = None
@@ -173,12 +176,42 @@ def _said(s: Standing, entry: Entry, body: Message) -> Standing:
         if body.stranger:
             return replace(s, with_people="from somebody who is not on the ticket")
         return s
-    return replace(_covered(s, body.covers or 0), last_out=entry.actor.kind.value)
+    by, upto = entry.actor.kind, body.covers or 0
+    answers = tuple(u for u in s.unanswered if u[0] <= upto)
+    s = replace(_covered(s, upto), last_out=by.value)
+    if by is ActorKind.AGENT and answers:
+        return replace(s, on_their_way=(*s.on_their_way, (entry.seq, answers)))
+    return s if by is ActorKind.AGENT else _answered_otherwise(s, upto)
 
 
 def _covered(s: Standing, upto: int) -> Standing:
     left = tuple(u for u in s.unanswered if u[0] > upto)
     return replace(s, answered_seq=max(s.answered_seq, upto), unanswered=left)
+
+
+def _answered_otherwise(s: Standing, upto: int) -> Standing:
+    """A person has answered these: the agent's replies to them are not needed."""
+    kept = [(m, tuple(u for u in a if u[0] > upto)) for m, a in s.on_their_way]
+    return replace(s, on_their_way=tuple(k for k in kept if k[1]))
+
+
+def _never_left(s: Standing, message_seq: int) -> Standing:
+    """What the reply had answered is unanswered again (rule 3)."""
+    again = [u for m, a in s.on_their_way if m == message_seq for u in a]
+    s = _left(s, message_seq)
+    if not again:
+        return s
+    before = min(seq for seq, _ in again) - 1
+    return replace(
+        s,
+        unanswered=tuple(sorted((*again, *s.unanswered))),
+        answered_seq=min(s.answered_seq, before),
+    )
+
+
+def _left(s: Standing, message_seq: int) -> Standing:
+    others = tuple(r for r in s.on_their_way if r[0] != message_seq)
+    return replace(s, on_their_way=others)
 
 
 def _lock(s: Standing, entry: Entry, body: LockChanged) -> Standing:
@@ -187,7 +220,7 @@ def _lock(s: Standing, entry: Entry, body: LockChanged) -> Standing:
     person = name if by_person and isinstance(name, str) else None
     match body.change:
         case "wanted":
-            return replace(s, wanted_by=person)
+            return replace(s, wanted_by=person if body.until is None else None)
         case "acquired" | "handed_over" | "forced" if by_person:
             return replace(
                 s, held_by=person, held_since=entry.at, wanted_by=None, resolved=False
@@ -204,15 +237,18 @@ def _lock(s: Standing, entry: Entry, body: LockChanged) -> Standing:
 def _given_back(s: Standing, entry: Entry, body: LockChanged) -> Standing:
     match body.to:
         case "resolved":
-            s = _covered(s, s.last_buyer_seq)
+            s = _answered_otherwise(_covered(s, s.last_buyer_seq), s.last_buyer_seq)
             return replace(s, resolved=True, with_people=None, attended_seq=entry.seq)
         case "agent":
-            wake = entry.seq if body.carry_on else s.wake_seq
-            return replace(
-                s, with_people=None, attended_seq=s.answered_seq, wake_seq=wake
-            )
-        case _:
+            # a person's reply has also seen to what else the agent was woken for
+            attended = max(s.attended_seq, s.answered_seq)
+            look = body.carry_on or s.unanswered or s.ready
+            wake = entry.seq if look else s.wake_seq
+            return replace(s, with_people=None, attended_seq=attended, wake_seq=wake)
+        case "queue":
             return replace(s, with_people=s.with_people or "given to the queue")
+        case _:
+            return s
 
 
 def _run(s: Standing, entry: Entry, body: RunChanged) -> Standing:
@@ -255,6 +291,13 @@ def _action(s: Standing, body: ActionChanged) -> Standing:
 
 
 def _delivery(s: Standing, body: Delivery) -> Standing:
+    match body.state:
+        case "delivered":
+            s = _left(s, body.message_seq)
+        case "withheld" | "discarded" | "failed":
+            s = _never_left(s, body.message_seq)
+        case _:
+            pass
     withheld = tuple(m for m in s.withheld if m != body.message_seq)
     failed = tuple(m for m in s.undelivered if m != body.message_seq)
     if body.state == "withheld":

@@ -371,7 +371,8 @@ def _lock(item: Item, body: LockChanged, reader: Reader) -> list[Line]:
             since = "" if body.since is None else " · the human stretch ends"
             return [line((f"■ {said} ", "yours"), (f"{at}{since}", "dim")), EMPTY]
         case "wanted":
-            return [line((f"◐ {at} {who} asked to take over", "yours-quiet"))]
+            asks = "asked to take over" if body.until is None else "asks no longer"
+            return [line((f"◐ {at} {who} {asks}", "yours-quiet"))]
         case _:
             return [line((f"· {at} the run's lease ran out: {who}", "dim"))]
 

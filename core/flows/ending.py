@@ -129,7 +129,5 @@ def end(
 
 def _seen(run: Run) -> int | None:
     """The last seq that the agent was shown and answered to."""
-    applied = [
-        t.built_at for t in run.turns if t.response is not None and t.folds is None
-    ]
+    applied = [t.built_at for t in run.turns if t.applied and t.folds is None]
     return applied[-1] if applied else None

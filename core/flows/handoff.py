@@ -191,8 +191,17 @@ async def stop_wanting(store: Store, ticket: TicketId, by: Operator) -> None:
 
     def withdraw(tx: Transaction) -> None:
         lock = tx.lock_of(ticket)
-        if lock.wanted_by == by.name and lock.holder is not None:
-            tx.save_lock(replace(lock, wanted_by=None, wanted_since=None))
+        if lock.wanted_by != by.name or lock.wanted_since is None:
+            return
+        tx.save_lock(replace(lock, wanted_by=None, wanted_since=None))
+        no_more = LockChanged(
+            change="wanted",
+            holder={"kind": "operator", "name": by.name},
+            token=lock.token,
+            since=lock.wanted_since.isoformat(),
+            until=tx.now.isoformat(),
+        )
+        tx.append(ticket, operator(by.name), no_more)
 
     await store.write(withdraw)
 
