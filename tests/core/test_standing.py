@@ -272,12 +272,8 @@ def test_a_reply_that_can_t_be_delivered_goes_to_people_and_answers_nobody() -> 
 
 
 def test_wanting_ends_with_the_hand_over_or_with_the_wish() -> None:
-    wants = (
-        ANA,
-        LockChanged(
-            change="wanted", holder={"kind": "operator", "name": "ana"}, token=1
-        ),
-    )
+    me = {"kind": "operator", "name": "ana"}
+    wants = (ANA, LockChanged(change="wanted", holder=me, token=1))
     no_more = (
         ANA,
         LockChanged(
