@@ -5,8 +5,9 @@ A request repeats nearly all of the one before it, so what is stored is what dif
 holds which digest stands at a position *from a turn on*: turns are counted through
 the ticket (`stamp`), and the message at a position of a turn's request is the one
 with the greatest stamp that is not above the turn's. A request that only adds
-messages adds only rows for these, in a new run too; after folding, the positions that
-differ get new rows and the old requests can still be read.
+messages adds only rows for these, in a new run too, and is known by one digest of all
+that it repeats; after folding, the positions that differ get new rows and the old
+requests can still be read.
 """
 
 import hashlib
@@ -27,6 +28,13 @@ from store.codec import (
 )
 from store.columns import dumps
 from store.schema import bodies, run_messages, runs, turns
+
+_LAST_TURN = (
+    sa.select(turns.c.stamp, turns.c.upto, turns.c.digest)
+    .where(turns.c.ticket_id == sa.bindparam("ticket"))
+    .order_by(turns.c.stamp.desc())
+    .limit(1)
+)
 
 
 def insert(connection: sa.Connection, run: Run) -> None:
@@ -69,18 +77,28 @@ def insert_request(
     messages: Sequence[bytes],
 ) -> None:
     """Stores a turn and what its request sent that no earlier one of the ticket did."""
-    newest = sa.select(sa.func.max(turns.c.stamp)).where(turns.c.ticket_id == ticket)
-    stamp = (connection.scalar(newest) or 0) + 1
     digests = [_digest(message) for message in messages]
-    before = _as_sent(_sent_rows(connection, ticket), stamp)
-    new = [
-        {"ticket_id": ticket, "position": p, "stamp": stamp, "digest": digest}
-        for p, digest in enumerate(digests)
-        if before.get(p) != digest
-    ]
-    if new:
-        _keep(connection, ticket, [messages[int(str(row["position"]))] for row in new])
-        connection.execute(sa.insert(run_messages), new)
+    last = connection.execute(_LAST_TURN, {"ticket": ticket}).first()
+    stamp = 1 if last is None else last.stamp + 1
+    if last is not None and _whole(digests[: last.upto]) == bytes(last.digest):
+        places = list(range(last.upto, len(digests)))
+    else:
+        before = _as_sent(_sent_rows(connection, ticket), stamp)
+        places = [p for p, d in enumerate(digests) if before.get(p) != d]
+    if places:
+        _keep(connection, ticket, [messages[p] for p in places])
+        connection.execute(
+            sa.insert(run_messages),
+            [
+                {
+                    "ticket_id": ticket,
+                    "position": p,
+                    "stamp": stamp,
+                    "digest": digests[p],
+                }
+                for p in places
+            ],
+        )
     connection.execute(
         sa.insert(turns),
         [
@@ -91,6 +109,7 @@ def insert_request(
                 "stamp": stamp,
                 "built_at": turn.built_at,
                 "upto": len(messages),
+                "digest": _whole(digests),
                 "requested_at": turn.requested_at,
                 "response": None,
                 "applied": False,
@@ -241,6 +260,11 @@ def _portions(digests: Iterable[bytes]) -> Iterable[list[bytes]]:
     ordered = sorted(digests)
     starts = range(0, len(ordered), _AT_ONCE)
     return (ordered[start : start + _AT_ONCE] for start in starts)
+
+
+def _whole(digests: Sequence[bytes]) -> bytes:
+    """One digest for all messages of a request: an equal one begins like it."""
+    return _digest(b"".join(digests))
 
 
 def _digest(content: bytes) -> bytes:

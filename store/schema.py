@@ -191,6 +191,7 @@ turns = sa.Table(
     _number("stamp"),
     _number("built_at"),
     _number("upto"),
+    sa.Column("digest", sa.LargeBinary(32), nullable=False),
     _moment("requested_at"),
     sa.Column("response", JsonText, nullable=True),
     sa.Column("applied", sa.Boolean, nullable=False),

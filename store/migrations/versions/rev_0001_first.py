@@ -368,6 +368,7 @@ def upgrade() -> None:  # noqa: PLR0915 # one statement a table
         sa.Column("stamp", sa.BigInteger(), nullable=False),
         sa.Column("built_at", sa.BigInteger(), nullable=False),
         sa.Column("upto", sa.BigInteger(), nullable=False),
+        sa.Column("digest", sa.LargeBinary(length=32), nullable=False),
         sa.Column("requested_at", TIME, nullable=False),
         sa.Column("response", sa.Text(), nullable=True),
         sa.Column("applied", sa.Boolean(), nullable=False),
