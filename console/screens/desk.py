@@ -19,6 +19,7 @@ from typing_extensions import override
 from console.keymap import command_for
 from console.live import Follower, Glance, Lost, Services
 from console.screens.acts import Acts
+from console.screens.decision import DecisionPanel
 from console.screens.desk_commands import DeskCommands
 from console.screens.desk_reads import Reads, Window
 from console.screens.desk_writing import Drafts
@@ -165,6 +166,9 @@ class Desk(DeskCommands):
         """Shows a ticket."""
         self.drafts.learn(history, self.me)
         self.paint_ticket(history)
+        above = self.app.screen
+        if isinstance(above, DecisionPanel):
+            above.renew(history)
         self.follow_take_over(history)
 
     # What the panes tell

@@ -182,7 +182,7 @@ class DeskPanes(Screen[None], inherit_bindings=False):
         for name in ("banner", "strip", "strip-rule", "chart", "inline-card"):
             self.view(name).draw(lambda _: [])
         self.query_one("#inline").remove_class("-open")
-        reader = self._reader("", self.query_one(Timeline).size.width)
+        reader = self._reader("", self.query_one(Timeline).inner_width)
         self.query_one(Timeline).show((), reader, fresh=True)
         self.composing = None
         self._paint_composer()
@@ -194,7 +194,7 @@ class DeskPanes(Screen[None], inherit_bindings=False):
         name = one_line(identity.name or "", 60) if identity is not None else ""
         fresh = self.composing != history.ticket.id
         items = items_of(history, self.services.zone)
-        reader = self._reader(name, timeline.size.width)
+        reader = self._reader(name, timeline.inner_width)
         timeline.show(items, reader, fresh=fresh)
         self._paint_chart(history)
         self._paint_inline(history)

@@ -20,7 +20,9 @@ DEAF = 0.3
 
 
 class Panel(ModalScreen[R | None], Generic[R], inherit_bindings=False):
-    """A box above the desk."""
+    """A box above the desk; nothing in it has the focus until it asks for it."""
+
+    AUTO_FOCUS = ""
 
     def __init__(self) -> None:
         super().__init__()

@@ -123,4 +123,6 @@ def _free(
 def _proposal(s: Standing) -> str:
     tool = next(iter(s.pending.values()))[0] or ""
     amount = what_waits(s)
-    return one_line(tool, 30) if amount == tool else f"{one_line(tool, 30)} {amount}"
+    if amount == tool:
+        return one_line(tool, 30)
+    return f"{one_line(tool.split('_')[0], 20)} {amount}"

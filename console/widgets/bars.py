@@ -82,7 +82,7 @@ def hint_line(here: Here, width: int) -> Line:
         pair = (Span(key, "key", command.id), Span(f" {words}   ", "dim", command.id))
         size = width_of(pair)
         if used + size > width + 2:
-            break
+            continue
         spans += pair
         used += size
     return clip(tuple(spans), width)

@@ -112,6 +112,11 @@ class Painted(ScrollView, can_focus=False, inherit_bindings=False):
                 break
         self.post_message(self.Pressed(self, y))
 
+    @property
+    def inner_width(self) -> int:
+        """Cells of a line, beside the scroll bar."""
+        return self.scrollable_content_region.width
+
     def to_row(self, y: float) -> None:
         """Scrolls so that a row is the first one shown, at once."""
         self.scroll_to(y=max(0, y), animate=False, force=True)
@@ -150,13 +155,13 @@ class LineView(Painted):
     def draw(self, make: Maker) -> None:
         """Paints what this makes for the width, now and at every other width."""
         self._maker = make
-        if self.size.width:
-            self.show(make(self.size.width))
+        if self.inner_width:
+            self.show(make(self.inner_width))
 
     def on_resize(self) -> None:
         """Makes the lines for the new width."""
-        if self._maker is not None and self.size.width:
-            self.show(self._maker(self.size.width))
+        if self._maker is not None and self.inner_width:
+            self.show(self._maker(self.inner_width))
 
     def show(self, lines: Sequence[Line]) -> None:
         """Paints these from now on; the scroll stays where it is."""

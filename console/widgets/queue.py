@@ -186,7 +186,7 @@ class Queue(Painted, can_focus=True, inherit_bindings=False):
         if row is None or self.now is None:
             return line(("  ·", "faint")) if 0 <= y < self.total else EMPTY
         return queue_line(
-            row, self.size.width, me=self.me, now=self.now, workers=self.agents
+            row, self.inner_width, me=self.me, now=self.now, workers=self.agents
         )
 
     @override
@@ -253,5 +253,5 @@ class Queue(Painted, can_focus=True, inherit_bindings=False):
             self._land(event.y)
 
     def _wrap_empty(self) -> None:
-        width = max(10, self.size.width - 4)
+        width = max(10, self.inner_width - 4)
         self._empty = [EMPTY, *paragraph(self.empty_words, width, "dim", indent=2)]

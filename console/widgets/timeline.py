@@ -44,6 +44,7 @@ class Timeline(Painted, can_focus=True, inherit_bindings=False):
         self._lines: list[Line] = []
         self._starts: list[int] = []
         self._from = 0
+        self._follows = True
 
     # What is shown
 
@@ -55,7 +56,7 @@ class Timeline(Painted, can_focus=True, inherit_bindings=False):
             reader: For whom.
             fresh: Another ticket: begins at the end, nothing opened.
         """
-        follow = fresh or self.at_end
+        follow = fresh or self._follows
         before = len(self.items)
         if fresh:
             self._opened.clear()
@@ -92,6 +93,7 @@ class Timeline(Painted, can_focus=True, inherit_bindings=False):
     def to_end(self) -> None:
         """Shows the newest entry."""
         self.cursor, self.unseen = len(self.items) - 1, 0
+        self._follows = True
         self.to_row(len(self._lines) - self.size.height)
         self.refresh()
         self.post_message(self.Moved())
@@ -233,18 +235,21 @@ class Timeline(Painted, can_focus=True, inherit_bindings=False):
 
     def on_resize(self) -> None:
         """Wraps anew and stays at the end, or at the item under the cursor."""
-        if self.reader is None or self.reader.width == self.size.width:
+        if self.reader is None:
             return
-        at_end = self.at_end
+        if self.reader.width == self.inner_width:
+            if self._follows:
+                self.to_end()
+            return
         self._made.clear()
         self.reader = Reader(
             me=self.reader.me,
             buyer=self.reader.buyer,
             zone=self.reader.zone,
-            width=self.size.width,
+            width=self.inner_width,
         )
         self._lay_out()
-        if at_end:
+        if self._follows:
             self.to_end()
         else:
             self._land(self.cursor)
@@ -253,6 +258,7 @@ class Timeline(Painted, can_focus=True, inherit_bindings=False):
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Forgets what was new below once it is seen."""
         super().watch_scroll_y(old_value, new_value)
+        self._follows = self.at_end
         if self.unseen and self.at_end:
             self.unseen = 0
             self.refresh()

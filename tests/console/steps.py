@@ -74,6 +74,11 @@ def screen_text(app: HandoffApp) -> str:
     return "\n".join("".join(s.text for s in strip).rstrip() for strip in strips)
 
 
+def told(app: HandoffApp) -> str:
+    """What the person was told in notices."""
+    return "\n".join(notice.message for notice in app._notifications)
+
+
 def pane_text(app: HandoffApp, name: str) -> str:
     """What a painted pane was given."""
     return plain(desk_of(app).query_one(f"#{name}", LineView).lines)

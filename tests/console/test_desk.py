@@ -1,0 +1,363 @@
+"""The desk on a real store: what a person does, and what happens meanwhile."""
+
+import json
+
+from textual.pilot import Pilot
+
+from console.app import HandoffApp
+from console.keymap import COMMANDS
+from console.screens.decision import DecisionPanel
+from console.screens.desk import Desk
+from console.screens.give_back import GiveBackPanel
+from console.screens.overlays import HelpPanel, LeavePanel, PalettePanel
+from console.screens.withheld import WithheldPanel
+from console.widgets.composer import Composer
+from console.widgets.queue import Queue
+from console.widgets.timeline import Timeline
+from core.flows.handoff import take_over
+from core.history import History
+from core.ticket import TicketId
+from tests.console.counter import MIRA, Counter
+from tests.console.scenes import ME
+from tests.console.steps import app_on, desk_of, pane_text, screen_text, told, until
+
+WIDE = (200, 50)
+
+
+async def shown(pilot: Pilot[None], app: HandoffApp, ticket: str) -> None:
+    """Waits until a ticket is on the desk."""
+    await until(pilot, lambda: ticket in pane_text(app, "banner"), f"{ticket} shown")
+    await until(
+        pilot,
+        lambda: (
+            desk_of(app).history is not None
+            and desk_of(app).history.ticket.id == ticket
+        ),
+        f"{ticket} read",
+    )
+
+
+async def all_view(pilot: Pilot[None], app: HandoffApp) -> None:
+    """Goes to the view of everything."""
+    await until(pilot, lambda: desk_of(app).reads.counts)
+    await pilot.press("6")
+    await until(pilot, lambda: desk_of(app).ticket() is not None, "a ticket")
+
+
+async def stored(counter: Counter, ticket: TicketId) -> History:
+    return await counter.store.read(lambda tx: tx.history(ticket))
+
+
+async def held(pilot: Pilot[None], app: HandoffApp) -> None:
+    """Takes the ticket over that is shown."""
+    await pilot.press("t")
+    await until(pilot, lambda: "YOU HOLD" in pane_text(app, "banner"), "held")
+    await until(pilot, lambda: desk_of(app).query_one(Composer).has_class("-open"))
+
+
+def test_every_command_of_the_table_does_something() -> None:
+    for command in COMMANDS:
+        if not command.id.startswith("view:"):
+            assert callable(getattr(Desk, f"_do_{command.id}"))
+
+
+async def test_a_person_takes_a_ticket_writes_and_gives_it_back(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("My lamp came broken.")
+    app = app_on(counter.store)
+    async with app.run_test(size=WIDE) as pilot:
+        await all_view(pilot, app)
+        await shown(pilot, app, ticket)
+        await held(pilot, app)
+        await pilot.press("r")
+        await until(pilot, lambda: desk_of(app).pane() == "composer")
+        await pilot.press(*"tRaq?:1")
+        assert desk_of(app).query_one(Composer).text == "tRaq?:1"
+        assert app.screen is desk_of(app)
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: "to the buyer · ○ queued" in screen_text(app))
+        history = await stored(counter, ticket)
+        assert [r.text for r in history.outbox] == ["tRaq?:1"]
+        assert desk_of(app).query_one(Composer).text == ""
+        await until(pilot, lambda: not desk_of(app).drafts.unsent)
+        await pilot.press("escape", "R")
+        await until(pilot, lambda: isinstance(app.screen, GiveBackPanel))
+        await until(pilot, lambda: app.screen.listening)
+        await pilot.press("tab", *"be kind", "enter")
+        await until(pilot, lambda: "YOU HOLD" not in pane_text(app, "banner"))
+        history = await stored(counter, ticket)
+        assert history.lock.holder is None
+        assert "be kind" in screen_text(app)
+
+
+async def test_rule_02_a_run_is_asked_to_stop_and_what_it_said_is_withheld(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("Where is my parcel?")
+    hold = await counter.works(ticket)
+    app = app_on(counter.store)
+    async with app.run_test(size=WIDE) as pilot:
+        await all_view(pilot, app)
+        await until(pilot, lambda: "agent is working" in pane_text(app, "banner"))
+        await pilot.press("t")
+        await until(pilot, lambda: "Asking the agent to stop" in screen_text(app))
+        await counter.answers(hold, "It is on its way.")
+        await counter.hands_over(ticket)
+        await until(pilot, lambda: isinstance(app.screen, WithheldPanel))
+        await until(pilot, lambda: "It is on its way." in screen_text(app))
+        await until(pilot, lambda: app.screen.listening)
+        await pilot.press("d")
+        await until(pilot, lambda: app.screen is desk_of(app))
+        await until(pilot, lambda: "discarded" in screen_text(app))
+        history = await stored(counter, ticket)
+        assert [r.state for r in history.outbox] == ["discarded"]
+        assert history.standing.held_by == ME.name
+
+
+async def test_a_colleagues_ticket_is_refused_and_named(counter: Counter) -> None:
+    ticket = await counter.writes("Hello?")
+    await take_over(counter.store, ticket, MIRA)
+    app = app_on(counter.store)
+    async with app.run_test(size=WIDE) as pilot:
+        await all_view(pilot, app)
+        await until(pilot, lambda: "Mira holds it" in pane_text(app, "banner"))
+        await pilot.press("t", "r", "R")
+        await pilot.press("n", *"seen", "ctrl+s")
+        await until(pilot, lambda: "only colleagues see it" in screen_text(app))
+        assert (await stored(counter, ticket)).standing.held_by == "Mira"
+
+
+async def test_rule_06_the_opening_key_and_a_quick_y_approve_nothing(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("I want my money back.")
+    await counter.proposes(ticket, {"order_id": "O-1", "amount": "118.00"})
+    app = app_on(counter.store)
+    async with app.run_test(size=WIDE) as pilot:
+        await all_view(pilot, app)
+        await until(pilot, lambda: "Waiting for a decision" in screen_text(app))
+        await until(pilot, lambda: desk_of(app).pending() is not None)
+        await pilot.press("a", "y", "a")
+        await until(pilot, lambda: isinstance(app.screen, DecisionPanel))
+        await until(pilot, lambda: app.screen.listening)
+        await pilot.press("a", "t", "R")
+        decisions = (await stored(counter, ticket)).decisions
+        assert decisions[0].state.value == "pending"
+        await until(pilot, lambda: app.screen.read_whole)
+        await pilot.press("y")
+        await until(pilot, lambda: "D-1 approved" in told(app))
+        assert (await stored(counter, ticket)).decisions[0].state.value == "approved"
+
+
+async def test_rule_06_a_long_card_must_have_been_read_to_its_end(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("I want my money back.")
+    reason = "ok\n\nAmount: 1.00\u202e" + "x" * 3000
+    await counter.proposes(ticket, {"order_id": "O-1", "reason": reason})
+    app = app_on(counter.store)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await all_view(pilot, app)
+        await until(pilot, lambda: desk_of(app).pending() is not None)
+        await pilot.press("a")
+        await until(pilot, lambda: isinstance(app.screen, DecisionPanel))
+        await until(pilot, lambda: app.screen.listening)
+        shown_card = screen_text(app)
+        assert "118.00 EUR" in shown_card
+        assert "\\u202e" in shown_card
+        assert not any(
+            ln.strip(" │").startswith("Amount") for ln in shown_card.split("\n")
+        )
+        await pilot.press("y")
+        assert (await stored(counter, ticket)).decisions[0].state.value == "pending"
+        await pilot.press("G")
+        await until(pilot, lambda: app.screen.read_whole)
+        await pilot.press("y")
+        await until(pilot, lambda: app.screen is desk_of(app))
+        await until(pilot, lambda: desk_of(app).pending() is None)
+        assert (await stored(counter, ticket)).decisions[0].state.value == "approved"
+
+
+async def test_rule_06_a_newer_message_comes_onto_the_open_card(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("I want my money back.")
+    await counter.proposes(ticket, {"order_id": "O-1"})
+    app = app_on(counter.store)
+    async with app.run_test(size=WIDE) as pilot:
+        await all_view(pilot, app)
+        await until(pilot, lambda: desk_of(app).pending() is not None)
+        await pilot.press("a")
+        await until(pilot, lambda: isinstance(app.screen, DecisionPanel))
+        await counter.writes("No, keep it!", ticket=ticket)
+        await until(pilot, lambda: "STALE" in screen_text(app))
+        assert "No, keep it!" in screen_text(app)
+
+
+async def test_a_decision_is_rejected_with_a_reason_only(counter: Counter) -> None:
+    ticket = await counter.writes("I want my money back.")
+    await counter.proposes(ticket, {"order_id": "O-1"})
+    app = app_on(counter.store)
+    async with app.run_test(size=WIDE) as pilot:
+        await all_view(pilot, app)
+        await until(pilot, lambda: desk_of(app).pending() is not None)
+        await pilot.press("a")
+        await until(pilot, lambda: isinstance(app.screen, DecisionPanel))
+        await until(pilot, lambda: app.screen.listening)
+        await pilot.press("x", "enter")
+        assert isinstance(app.screen, DecisionPanel)
+        await pilot.press(*"[/] y %s {x}", "enter")
+        await until(pilot, lambda: "D-1 rejected" in told(app))
+        decision = (await stored(counter, ticket)).decisions[0]
+        assert (decision.state.value, decision.why) == ("rejected", "[/] y %s {x}")
+
+
+async def test_an_override_without_its_tool_is_refused_in_one_line(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("I want my money back.")
+    await counter.proposes(ticket, {"order_id": "O-1"})
+    app = app_on(counter.store)
+    async with app.run_test(size=WIDE) as pilot:
+        await all_view(pilot, app)
+        await until(pilot, lambda: desk_of(app).pending() is not None)
+        await pilot.press("a")
+        await until(pilot, lambda: isinstance(app.screen, DecisionPanel))
+        await until(pilot, lambda: app.screen.listening)
+        await pilot.press("e")
+        editor = app.screen.query_one("#card-input")
+        assert json.loads(editor.text) == {"order_id": "O-1"}
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: "can't be reached to check" in told(app))
+        assert (await stored(counter, ticket)).decisions[0].state.value == "pending"
+
+
+async def test_what_happens_elsewhere_comes_by_itself_and_steals_nothing(
+    counter: Counter,
+) -> None:
+    first = await counter.writes("One.", subject="First")
+    for n in range(30):
+        await counter.writes(f"line {n}", ticket=first)
+    app = app_on(counter.store)
+    async with app.run_test(size=(120, 30)) as pilot:
+        await all_view(pilot, app)
+        await shown(pilot, app, first)
+        await held(pilot, app)
+        await pilot.press("r", *"half a thought", "escape", "g")
+        timeline = desk_of(app).query_one(Timeline)
+        await until(pilot, lambda: timeline.scroll_offset.y == 0)
+        for n in range(3):
+            await counter.writes(f"more {n}", ticket=first)
+        second = await counter.writes("Two.", subject="Second")
+        await until(pilot, lambda: "3 new below" in screen_text(app))
+        await until(pilot, lambda: second in screen_text(app))
+        assert timeline.scroll_offset.y == 0
+        assert desk_of(app).ticket() == first
+        assert desk_of(app).query_one(Composer).text == "half a thought"
+        await pilot.press("G")
+        await until(pilot, lambda: "more 2" in screen_text(app))
+
+
+async def test_f113_drafts_of_reply_and_note_come_back_after_a_restart(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("Hello?")
+    app = app_on(counter.store)
+    async with app.run_test(size=WIDE) as pilot:
+        await all_view(pilot, app)
+        await held(pilot, app)
+        await pilot.press("r", *"R", "escape", "n", *"N", "escape")
+
+        async def kept() -> set[tuple[str, str]]:
+            return {(d.mode, d.text) for d in (await stored(counter, ticket)).drafts}
+
+        await until(pilot, lambda: not desk_of(app).drafts._unsaved)
+        assert await kept() == {("reply", "R"), ("note", "N")}
+    again = app_on(counter.store)
+    async with again.run_test(size=WIDE) as pilot:
+        await all_view(pilot, again)
+        await until(pilot, lambda: desk_of(again).query_one(Composer).text == "R")
+        await pilot.press("n")
+        await until(pilot, lambda: desk_of(again).query_one(Composer).text == "N")
+
+
+async def test_f136_what_the_operator_types_is_never_parsed(counter: Counter) -> None:
+    await counter.writes("Hello?", subject="[/] brackets")
+    app = app_on(counter.store)
+    async with app.run_test(size=(120, 30)) as pilot:
+        await all_view(pilot, app)
+        await pilot.press("slash", *"[/]", "enter")
+        await until(pilot, lambda: "/ [/]" in screen_text(app))
+        assert "[/] brackets" in screen_text(app)
+        await pilot.press("slash", *"[red {x} %s", "enter")
+        await until(pilot, lambda: "Nothing matches" in screen_text(app))
+        await pilot.press("escape")
+        await until(pilot, lambda: desk_of(app).reads.filter == "")
+        await pilot.press("colon", *"[/x", "escape")
+        assert app.screen is desk_of(app)
+
+
+async def test_an_empty_store_shows_the_ways_in_and_fills_by_itself(
+    counter: Counter,
+) -> None:
+    app = app_on(counter.store)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: "handoff demo" in screen_text(app))
+        ticket = await counter.writes("The first one.")
+        await until(pilot, lambda: not desk_of(app).has_class("-empty"))
+        await pilot.press("6")
+        await until(pilot, lambda: ticket in screen_text(app))
+
+
+async def test_help_palette_views_and_leaving_are_one_key_away(
+    counter: Counter,
+) -> None:
+    await counter.writes("Hello?")
+    app = app_on(counter.store)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await all_view(pilot, app)
+        await held(pilot, app)
+        await pilot.press("question_mark")
+        await until(pilot, lambda: isinstance(app.screen, HelpPanel))
+        await pilot.press("escape", "ctrl+p")
+        await until(pilot, lambda: isinstance(app.screen, PalettePanel))
+        await pilot.press(*"dark or", "enter")
+        await until(pilot, lambda: app.theme == "handoff-light")
+        await until(pilot, lambda: desk_of(app).reads.counts.get("mine") == 1)
+        await pilot.press("q")
+        await until(pilot, lambda: isinstance(app.screen, LeavePanel))
+        await until(pilot, lambda: app.screen.listening)
+        await until(pilot, lambda: "Holds stay" in screen_text(app))
+        await pilot.press("escape")
+        assert app.screen is desk_of(app)
+
+
+async def test_resizing_keeps_ticket_scroll_and_draft(counter: Counter) -> None:
+    await counter.writes("One.")
+    ticket = await counter.writes("Two.")
+    app = app_on(counter.store)
+    async with app.run_test(size=WIDE) as pilot:
+        await all_view(pilot, app)
+        await until(pilot, lambda: desk_of(app).query_one(Queue).total == 2)
+        await pilot.press("G")
+        await shown(pilot, app, ticket)
+        await held(pilot, app)
+        await pilot.press("r", *"draft")
+        for size in ((80, 24), (120, 40), (60, 15), (200, 55)):
+            await pilot.resize_terminal(*size)
+            await until(pilot, lambda size=size: app.size == size)
+        assert desk_of(app).ticket() == ticket
+        assert desk_of(app).query_one(Composer).text == "draft"
+        assert ticket in pane_text(app, "banner")
+
+
+async def test_fast_typing_keeps_its_order(counter: Counter) -> None:
+    await counter.writes("Hello?")
+    app = app_on(counter.store)
+    async with app.run_test(size=WIDE) as pilot:
+        await all_view(pilot, app)
+        await held(pilot, app)
+        await pilot.press("r")
+        await pilot.press("b", "a", "backspace", "c", "left", "x")
+        assert desk_of(app).query_one(Composer).text == "bxc"
