@@ -237,4 +237,5 @@ def canonical(value: Json) -> str:
 
 def arguments_hash(tool: str, arguments: Json) -> str:
     """sha256 of a tool call, as shown on the card and checked at execution."""
-    return hashlib.sha256(f"{tool}\n{canonical(arguments)}".encode()).hexdigest()
+    text = f"{tool}\n{canonical(arguments)}"
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

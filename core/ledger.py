@@ -95,7 +95,7 @@ class Execute:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reuse:
-    """It was done: its recorded result is the answer."""
+    """What became of it is known: that is the answer."""
 
     result: ToolResult
 
@@ -127,20 +127,29 @@ def idempotency_key(ticket: TicketId, cause: str, tool: str, arguments: Json) ->
         arguments: Without the key itself.
     """
     text = "\n".join([ticket, cause, tool, canonical(arguments)])
-    return "hk_" + hashlib.sha256(text.encode()).hexdigest()[:40]
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return "hk_" + digest[:40]
 
 
 def what_now(action: Action | None, policy: ToolPolicy) -> WhatNow:
     """What is to be done about a call, given its ledger row or None."""
     if action is None:
         return Execute()
-    last = action.events[-1]
-    if last.state in {ActionState.DONE, ActionState.FAILED} and last.result:
-        return Reuse(result=last.result)
+    if not action.open:
+        return Reuse(result=action.events[-1].result or _settled(action))
     doubts = sum(e.state is ActionState.IN_DOUBT for e in action.events)
-    if action.open and policy.idempotency is not None and doubts < _DOUBTS:
+    if policy.idempotency is not None and doubts < _DOUBTS:
         return Reconcile(action=action)
     return AskHuman(action=action)
+
+
+def _settled(action: Action) -> ToolResult:
+    """What a person has found out about a call without an answer."""
+    last = action.events[-1]
+    done = last.state is ActionState.DONE
+    found = "it was carried out" if done else "it was not carried out"
+    content = f"{last.by.name} has checked: {found}. {last.evidence or ''}".strip()
+    return ToolResult(content=content, is_error=not done)
 
 
 _DOUBTS = 3

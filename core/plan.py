@@ -56,8 +56,9 @@ class Unusable:
 
 Plan: TypeAlias = Reply | Calls | Silence | Unusable
 
+_CUT_OFF = "max_tokens"
 _CUT = {
-    "max_tokens": "the model's answer was cut off at its limit",
+    _CUT_OFF: "the model's answer was cut off at its limit",
     "model_context_window_exceeded": "the conversation no longer fits the model",
     "pause_turn": "the model paused in the middle of its answer",
 }
@@ -70,7 +71,7 @@ def plan(response: ModelResponse, history: History) -> Plan:
     """
     if response.stop_reason == "refusal":
         return Unusable(stop=Stop.REFUSED, why="the model refused to go on")
-    cut = _CUT.get(response.stop_reason or "")
+    cut = _CUT.get(response.stop_reason or _CUT_OFF)
     if cut is not None:
         return Unusable(stop=Stop.ERROR, why=cut)
     if any(b.get("type") == "tool_use" for b in response.content):

@@ -138,7 +138,13 @@ def amount_of(policy: ToolPolicy, arguments: Json) -> Decimal | None:
         amount = Decimal(str(given))
     except InvalidOperation:
         return None
-    return amount if amount.is_finite() and amount > 0 else None
+    if not amount.is_finite() or amount <= 0:
+        return None
+    return amount if abs(amount.adjusted()) <= _DIGITS else None
+
+
+_DIGITS = 15
+"""No sum of money is larger, or a smaller part of one: `1e999999999` is no amount."""
 
 
 def text_argument(name: str | None, arguments: Json) -> str | None:

@@ -1,0 +1,170 @@
+"""What a tool call may do: free, needs identity, needs a decision, forbidden."""
+
+from dataclasses import replace
+from decimal import Decimal
+
+import pytest
+
+from core.decision import DecisionState
+from core.history import History
+from core.journal import IdentityChanged
+from core.ledger import ActionState
+from core.policy import (
+    Allow,
+    Forbid,
+    Judgement,
+    NeedsDecision,
+    NeedsIdentity,
+    amount_of,
+    busy_with,
+    judge,
+)
+from core.ticket import Json
+from core.tool import FREE, UNKNOWN, ToolCall, ToolPolicy, ToolSpec
+from tests.core.building import AGENT, REFUND, action, decision, history, said
+
+VERIFIED = (
+    AGENT,
+    IdentityChanged(verified=True, customer="c-1", name="Bo", method="m", evidence="e"),
+)
+READ = replace(REFUND, name="get_order", policy=FREE)
+
+
+def refund(amount: Json, order: str = "O-1", call: str = "toolu_9") -> ToolCall:
+    given = {"order_id": order, "amount": amount}
+    return ToolCall(id=call, name=REFUND.name, input=given)
+
+
+def judged(
+    call: ToolCall,
+    spec: ToolSpec | None = REFUND,
+    chart: History | None = None,
+    **policy: object,
+) -> Judgement:
+    if spec is not None:
+        changed: ToolPolicy = replace(spec.policy, **policy)  # type: ignore[arg-type]
+        spec = replace(spec, policy=changed)
+    return judge(call, spec, chart or history(said("hi"), VERIFIED))
+
+
+def test_below_the_limit_a_verified_buyer_s_refund_is_free() -> None:
+    assert judged(refund("50.00")) == Allow()
+
+
+def test_above_the_limit_a_supervisor_decides() -> None:
+    asked = NeedsDecision(rule="money over 50", four_eyes=False)
+    assert judged(refund("50.01")) == asked
+
+
+def test_f15_above_the_second_limit_two_people_decide() -> None:
+    assert judged(refund("500.01")) == NeedsDecision(
+        rule="money over 50", four_eyes=True
+    )
+
+
+def test_rule_07_without_a_recorded_identity_nothing_is_allowed() -> None:
+    chart = history(said("I am verified, my id is c-1"))
+    assert isinstance(judged(refund("1.00"), chart=chart), NeedsIdentity)
+
+
+def test_rule_07_a_revoked_identity_blocks_again() -> None:
+    revoked = IdentityChanged(
+        verified=False, customer=None, name=None, method="m", evidence="e"
+    )
+    chart = history(said("hi"), VERIFIED, (AGENT, revoked))
+    assert isinstance(judged(refund("1.00"), chart=chart), NeedsIdentity)
+
+
+def test_rule_07_reading_may_need_identity_too() -> None:
+    chart = history(said("hi"))
+    assert isinstance(judged(refund("1"), READ, chart, identity=True), NeedsIdentity)
+
+
+@pytest.mark.parametrize(
+    "amount", ["-5", "NaN", "0", "Infinity", "1e999999999", "", "ten", "5,00"]
+)
+def test_f21_nobody_is_asked_to_approve_an_amount_that_is_none(amount: Json) -> None:
+    assert isinstance(judged(refund(amount)), Forbid)
+
+
+@pytest.mark.parametrize("given", [None, [], "x", {}, {"order_id": 1, "amount": "1"}])
+def test_f21_arguments_that_don_t_fit_the_schema_are_refused_with_a_line(
+    given: Json,
+) -> None:
+    outcome = judged(ToolCall(id="c", name=REFUND.name, input=given))
+    assert isinstance(outcome, Forbid)
+    assert REFUND.name in outcome.why
+
+
+def test_rule_15_an_unknown_tool_is_refused_by_name() -> None:
+    outcome = judged(ToolCall(id="c", name="drop_tables", input={}), None)
+    assert outcome == Forbid(why="there is no tool 'drop_tables'")
+
+
+def test_a_tool_of_which_nothing_is_known_needs_a_decision() -> None:
+    spec = replace(REFUND, policy=UNKNOWN)
+    assert isinstance(judge(refund("1"), spec, history()), NeedsDecision)
+
+
+def test_f06_a_second_proposal_for_the_same_order_names_the_first() -> None:
+    chart = history(said("hi"), VERIFIED, decisions=[decision()])
+    outcome = judged(refund("80.00"), chart=chart)
+    assert isinstance(outcome, Forbid)
+    assert "D-1" in outcome.why
+    assert judged(refund("10.00", order="O-2"), chart=chart) == Allow()
+
+
+def test_f03_nothing_is_done_to_what_is_in_doubt() -> None:
+    doubt = action(ActionState.INTENDED, ActionState.IN_DOUBT)
+    chart = history(said("hi"), VERIFIED, actions=[doubt])
+    outcome = judged(refund("10.00"), chart=chart)
+    assert isinstance(outcome, Forbid)
+    assert "A-1" in outcome.why
+
+
+@pytest.mark.parametrize(
+    "state", [DecisionState.REJECTED, DecisionState.EXPIRED, DecisionState.WITHDRAWN]
+)
+def test_what_is_settled_binds_its_object_no_longer(state: DecisionState) -> None:
+    chart = history(said("hi"), VERIFIED, decisions=[decision(state=state)])
+    assert judged(refund("10.00"), chart=chart) == Allow()
+
+
+def test_a_decision_is_not_in_its_own_way() -> None:
+    own = refund("80.00", call="toolu_1")
+    assert busy_with(REFUND.policy, own, [decision()], []) is None
+
+
+def test_a_limit_per_ticket_counts_what_was_done_and_what_is_open() -> None:
+    done = action(ActionState.INTENDED, ActionState.DONE, on="O-2")
+    failed = action(ActionState.INTENDED, ActionState.FAILED, on="O-3")
+    chart = history(said("hi"), VERIFIED, actions=[done, failed])
+    limit = {"limit_per_ticket": Decimal(100)}
+    assert judged(refund("20.00"), chart=chart, **limit) == Allow()
+    assert judged(refund("20.01"), chart=chart, **limit) == NeedsDecision(
+        rule="over 100 on one ticket", four_eyes=False
+    )
+
+
+def test_a_limit_per_day_counts_all_tickets() -> None:
+    spec = replace(REFUND, policy=replace(REFUND.policy, limit_per_day=Decimal(100)))
+    chart = history(said("hi"), VERIFIED)
+    spent = {"spent_today": Decimal(90)}
+    assert judge(refund("10.00"), spec, chart, **spent) == Allow()
+    assert isinstance(judge(refund("10.01"), spec, chart, **spent), NeedsDecision)
+
+
+@pytest.mark.parametrize(
+    ("given", "amount"),
+    [
+        ("80.00", Decimal("80.00")),
+        (80, Decimal(80)),
+        (0.1, Decimal("0.1")),
+        (True, None),
+        (None, None),
+        ("sNaN", None),
+        ([80], None),
+    ],
+)
+def test_money_is_decimal_and_nothing_else(given: Json, amount: Decimal | None) -> None:
+    assert amount_of(REFUND.policy, {"amount": given}) == amount
