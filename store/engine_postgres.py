@@ -6,7 +6,8 @@ without outside effects. Two that open the same arrival at once meet at its uniq
 key: the second runs again and finds it stored. Reads run on one REPEATABLE READ READ
 ONLY snapshot. Nothing rests on the session, so a connection pooler may stand between.
 
-The feed looks every 50 ms at what changed above the last horizon (see `changes`).
+The feed looks every 50 ms at what changed above the last horizon (see `changes`), and
+a little less often where nothing has changed for some seconds.
 NOTIFY makes commits queue, so only those send it for which somebody waits, and it is
 only a hint to look now.
 """
@@ -37,8 +38,8 @@ _TRIES = 5
 _GIVE_WAY = {"40001", "40P01", "23505"}
 """Serialization failure, deadlock, and the same arrival stored at the same time."""
 
-_EVERY = 0.05
-"""Seconds between two looks of the feed."""
+_BUSY, _IDLE, _QUIET = 0.05, 0.15, 5.0
+"""Seconds between two looks of the feed: usually, and when it was quiet for so long."""
 
 _SCHEMA_LOCK = 0x48414E44
 
@@ -179,7 +180,7 @@ async def _changes(
 ) -> AsyncIterator[frozenset[TicketId]]:
     horizon = 2**62
     told: dict[TicketId, int] = {}
-    first = True
+    first, quiet, pause = True, 0.0, _BUSY
     while True:
         cursor = await connection.execute(changes.AT_HORIZON, (horizon,))
         rows = await cursor.fetchall()
@@ -189,8 +190,9 @@ async def _changes(
         told = seen
         if first or found:
             yield found
-        first = False
-        async for _ in connection.notifies(timeout=_EVERY, stop_after=1):
+        quiet = 0.0 if found or first else quiet + pause
+        first, pause = False, _IDLE if quiet >= _QUIET else _BUSY
+        async for _ in connection.notifies(timeout=pause, stop_after=1):
             pass
 
 

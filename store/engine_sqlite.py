@@ -10,12 +10,11 @@ Writers of several processes first wait in `line`. The driver's own transaction
 handling loses updates; it is switched off and BEGIN is sent by hand.
 
 The feed: a counter is raised within the write lock, so its order is the order of
-commits. `PRAGMA data_version` on a connection of its own, 5 microseconds a look, says
-whether another connection has committed; this process's own commits wake followers
-at once.
+commits; `watch` says when to look.
 """
 
 import asyncio
+import functools
 import os
 import sqlite3
 from collections import deque
@@ -33,6 +32,7 @@ from core.ticket import TicketId
 from store import changes
 from store.faults import translate
 from store.line import in_line
+from store.watch import Watch
 
 T = TypeVar("T")
 
@@ -40,9 +40,6 @@ _BUSY_MS = 5000
 _READERS = 4
 _TOGETHER = 64
 """Transactions in one commit at most, so that other processes get their turn."""
-
-_SOON, _LATER = 0.005, 0.025
-"""Seconds between looks for other processes' commits: while there are some, else."""
 
 _EACH = (
     f"busy_timeout={_BUSY_MS}",
@@ -91,7 +88,7 @@ class SqliteEngine:
         self._waiting: deque[_Job[object]] = deque()
         self._writer = ThreadPoolExecutor(1, "store-writer")
         self._readers = ThreadPoolExecutor(_READERS, "store-reader")
-        self._followers: set[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = set()
+        self._followers: set[Watch] = set()
 
     def write(self, work: Callable[[sa.Connection], T]) -> "Future[T]":
         """Runs a function in a transaction; done when it is committed."""
@@ -155,55 +152,30 @@ class SqliteEngine:
     async def follow(self) -> AsyncIterator[frozenset[TicketId]]:
         """Sets of changed tickets, after an empty one that says where it begins."""
         try:
-            watch = sqlite3.connect(
-                self._path, isolation_level=None, check_same_thread=False
-            )
+            watch = Watch(self._path)
         except sqlite3.Error as error:
             raise translate(error, self.place) from error
-        committed = asyncio.Event()
-        follower = (asyncio.get_running_loop(), committed)
-        self._followers.add(follower)
+        self._followers.add(watch)
         try:
-            with closing(watch):
-                async for found in self._changes(watch, committed):
+            position = await asyncio.wrap_future(self.read(changes.position))
+            yield frozenset()
+            while True:
+                await watch.commit()
+                look = functools.partial(changes.since, before=position)
+                position, found = await asyncio.wrap_future(self.read(look))
+                if found:
                     yield found
+        except sqlite3.Error as error:
+            raise translate(error, self.place) from error
         finally:
-            self._followers.discard(follower)
+            self._followers.discard(watch)
+            watch.close()
 
     def close(self) -> None:
         """Lets what runs end, then ends threads and connections."""
         self._writer.shutdown()
         self._readers.shutdown()
         self._engine.dispose()
-
-    async def _changes(
-        self, watch: sqlite3.Connection, committed: asyncio.Event
-    ) -> AsyncIterator[frozenset[TicketId]]:
-        version = self._version(watch)
-        position = await asyncio.wrap_future(self.read(changes.position))
-        yield frozenset()
-        pause = _SOON
-        while True:
-            with suppress(TimeoutError):
-                await asyncio.wait_for(committed.wait(), pause)
-            newest = self._version(watch)
-            if not committed.is_set() and newest == version:
-                pause = min(pause * 1.5, _LATER)
-                continue
-            committed.clear()
-            version, pause, since = newest, _SOON, position
-            position, found = await asyncio.wrap_future(
-                self.read(lambda connection: changes.since(connection, since))  # noqa: B023 # awaited in this round
-            )
-            if found:
-                yield found
-
-    def _version(self, watch: sqlite3.Connection) -> int:
-        try:
-            version: int = watch.execute("PRAGMA data_version").fetchone()[0]
-        except sqlite3.Error as error:
-            raise translate(error, self.place) from error
-        return version
 
     def _look(self, work: Callable[[sa.Connection], T]) -> T:
         try:
@@ -234,9 +206,9 @@ class SqliteEngine:
         self._tell_followers()
 
     def _tell_followers(self) -> None:
-        for loop, committed in tuple(self._followers):
+        for watch in tuple(self._followers):
             with suppress(RuntimeError):  # its loop has ended
-                loop.call_soon_threadsafe(committed.set)
+                watch.poke()
 
     def _create(self) -> None:
         """Makes the file where there is none; what is wrong with it shows later."""
