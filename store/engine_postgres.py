@@ -60,6 +60,7 @@ class PostgresEngine:
             self._url,
             pool_size=_WRITERS + _READERS,
             max_overflow=0,
+            isolation_level="READ COMMITTED",  # whatever the server's default is
             connect_args={"connect_timeout": 5},
         )
         self._snapshots = self._engine.execution_options(

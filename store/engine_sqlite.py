@@ -82,7 +82,7 @@ class SqliteEngine:
 
     def __init__(self, path: str) -> None:
         self.place = path
-        self._path = Path(path)
+        self._path = Path(path).absolute()
         self._create()
         self._engine = self._connect(foreign_keys=True)
         self._waiting: deque[_Job[object]] = deque()
@@ -231,6 +231,8 @@ class SqliteEngine:
             connection.isolation_level = None  # the driver never sends BEGIN
             for pragma in pragmas:
                 connection.execute(f"PRAGMA {pragma}")
+            # SQLite's own knows only ASCII, and a search should find "Ö" by "ö"
+            connection.create_function("lower", 1, _lower, deterministic=True)
 
         @sa.event.listens_for(engine, "begin")
         def begin(connection: sa.Connection) -> None:
@@ -273,6 +275,10 @@ def _attempt(job: _Job[object], connection: sa.Connection, *, alone: bool) -> No
 def _driver(connection: sa.Connection) -> sqlite3.Connection:
     """The driver's own connection, for the small statements of each transaction."""
     return cast(sqlite3.Connection, connection.connection.dbapi_connection)
+
+
+def _lower(text: str | None) -> str | None:
+    return None if text is None else text.lower()
 
 
 def _private(path: Path) -> None:

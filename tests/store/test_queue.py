@@ -191,6 +191,11 @@ async def test_an_imported_ticket_is_never_due(store: SqlStore) -> None:
     assert await _listed(store, view="agent") == []
 
 
+async def test_a_search_on_sqlite_knows_all_capitals(sqlite_store: SqlStore) -> None:
+    await sqlite_store.write(asked("T-1", "ÄRGER mit Öl"))
+    assert await _listed(sqlite_store, search="ärger öl") == ["T-1"]
+
+
 async def test_rule_12_a_search_means_every_character_itself(store: SqlStore) -> None:
     await store.write(asked("T-1", "Only 100% wool_x please"))
     await store.write(asked("T-2", "Only 100 wool or x direction"))
@@ -216,6 +221,7 @@ async def test_rule_12_a_search_means_every_character_itself(store: SqlStore) ->
         ("nul\x00byte", {"T-4"}),
         ("\ud800", {"T-4"}),
         ("Grüße", {"T-4"}),
+        ("grüße", {"T-4"}),
         ("'; DROP TABLE tickets; --", set()),
         ("   ", {"T-1", "T-2", "T-3", "T-4"}),
     ):
