@@ -4,9 +4,11 @@ Only this file, and the two beside it that it chooses from, know that there are 
 dialects: how each begins, locks, tells the time, numbers a change and wakes whoever
 waits. `engine_sqlite` gathers waiting writes into one commit on one thread;
 `engine_postgres` gives each a connection of a small pool. The rest of the store is
-the same code for both.
+the same code for both. The driver of a server is loaded when one is named: it would
+cost everybody else a tenth of a second at each command.
 """
 
+import importlib
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Future
 from datetime import datetime
@@ -16,7 +18,6 @@ import sqlalchemy as sa
 
 from core.errors import BadConfiguration
 from core.ticket import TicketId
-from store.engine_postgres import PostgresEngine
 from store.engine_sqlite import SqliteEngine
 
 T = TypeVar("T")
@@ -82,9 +83,16 @@ def open_engine(url: str) -> Engine:
         case "sqlite":
             raise BadConfiguration("a store is kept in a file: sqlite:///FILE")
         case "postgresql" | "postgres":
-            return PostgresEngine(parsed)
+            return _postgres(parsed)
         case other:
             message = (
                 f"no store can be kept in {other!r}: expected sqlite or postgresql"
             )
             raise BadConfiguration(message)
+
+
+def _postgres(url: sa.URL) -> Engine:
+    engine: Engine = importlib.import_module("store.engine_postgres").PostgresEngine(
+        url
+    )
+    return engine

@@ -211,11 +211,18 @@ class SqliteEngine:
                 watch.poke()
 
     def _create(self) -> None:
-        """Makes the file where there is none; what is wrong with it shows later."""
-        with suppress(OSError):
-            if not self._path.exists():
-                self._path.parent.mkdir(parents=True, exist_ok=True)
+        """Makes the file where there is none; what is wrong with it shows later.
+
+        In line, because two that switch a new file to WAL at once refuse each other.
+        """
+        with suppress(OSError, sqlite3.Error):
+            if self._path.exists() and self._path.stat().st_size:
+                return
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            with in_line(self._path):
                 _private(self._path)
+                with closing(sqlite3.connect(self._path)) as connection:
+                    connection.execute("PRAGMA journal_mode=WAL")
 
     def _connect(self, *, foreign_keys: bool) -> sa.Engine:
         engine = sa.create_engine(

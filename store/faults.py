@@ -2,13 +2,13 @@
 
 The line says what happened, where, and what to do. It never holds a password or a
 stored text: of the driver's own words only the server's refusal of a connection is
-passed on.
+passed on. PostgreSQL's errors are known by their `sqlstate`, so that who uses SQLite
+need not load that driver.
 """
 
 import re
 import sqlite3
 
-import psycopg
 import sqlalchemy as sa
 
 from core.errors import HandoffError, StoreUnreachable
@@ -51,12 +51,12 @@ def translate(error: Exception, place: str) -> Exception:
     """
     if isinstance(error, HandoffError):
         return error
-    cause = error.orig if isinstance(error, sa.exc.DBAPIError) else error
+    cause: object = error.orig if isinstance(error, sa.exc.DBAPIError) else error
     match cause:
         case sqlite3.Error():
             why = _sqlite_reason(cause)
-        case psycopg.Error():
-            why = _postgres_reason(cause)
+        case _ if hasattr(cause, "sqlstate"):
+            why = _postgres_reason(cause, str(cause.sqlstate or ""))
         case OSError():
             why = f"{(cause.strerror or 'it can not be used').lower()}"
         case _ if isinstance(error, sa.exc.TimeoutError):
@@ -72,12 +72,11 @@ def _sqlite_reason(error: sqlite3.Error) -> str | None:
     return next(found, None)
 
 
-def _postgres_reason(error: psycopg.Error) -> str | None:
-    state = error.sqlstate or ""
+def _postgres_reason(error: object, state: str) -> str | None:
     for code, why in _POSTGRES.items():
         if state.startswith(code):
             return why
-    if not isinstance(error, psycopg.OperationalError) or state:
+    if state or type(error).__name__ != "OperationalError":
         return None
     refused = _REFUSED.search(str(error))
     if refused is not None:

@@ -1,8 +1,8 @@
 """Brings a store's schema up to what this program needs, from code.
 
-A store at the present revision is recognised by one small query. An older SQLite file
-is copied before it is changed; a newer store is refused, because this program can't
-know what it would break.
+An older SQLite file is copied before it is changed; a newer store is refused, because
+this program can't know what it would break. `revision` decides whether any of this is
+needed.
 """
 
 from pathlib import Path
@@ -10,18 +10,18 @@ from pathlib import Path
 import sqlalchemy as sa
 from alembic import command
 from alembic.config import Config
-from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
 from core.errors import StoreTooNew
 from store.engine import Engine
+from store.revision import stored
 from store.schema import REVISION
 
 _SCRIPTS = Path(__file__).with_name("migrations")
 
 
 def bring_up(engine: Engine) -> None:
-    """Creates or upgrades the store; does nothing where it is up to date.
+    """Creates or upgrades the store; does nothing where another just did.
 
     Raises:
         StoreTooNew: A newer program has written it.
@@ -32,7 +32,7 @@ def bring_up(engine: Engine) -> None:
         config = Config()
         config.set_main_option("script_location", str(_SCRIPTS).replace("%", "%%"))
         config.attributes["connection"] = connection
-        found = _revision(connection)
+        found = stored(connection)
         if found == REVISION:
             return
         scripts = ScriptDirectory.from_config(config)
@@ -46,10 +46,4 @@ def bring_up(engine: Engine) -> None:
             engine.backup(found)
         command.upgrade(config, "head")
 
-    if engine.read(_revision).result() != REVISION:
-        engine.migrate(upgrade)
-
-
-def _revision(connection: sa.Connection) -> str | None:
-    """The revision that the store is at, or None for a new one."""
-    return MigrationContext.configure(connection).get_current_revision()
+    engine.migrate(upgrade)

@@ -27,10 +27,10 @@ from store import (
     journal,
     ledger,
     locks,
-    migrate,
     outbox,
     people,
     queue,
+    revision,
     runs,
     tickets,
 )
@@ -60,7 +60,7 @@ class SqlStore:
         """
         engine = open_engine(url)
         try:
-            migrate.bring_up(engine)
+            revision.ensure(engine)
         except BaseException:
             engine.close()
             raise
