@@ -71,7 +71,7 @@ class Table:
 
     @property
     def db(self) -> Path:
-        return self.folder / "db.json"
+        return self.folder / "retail.json"
 
 
 def tasks() -> list[dict[str, Any]]:
@@ -103,15 +103,17 @@ def write_config(table: Table, *, lease: str) -> Path:
     return path
 
 
-async def start_worker(table: Table, config: Path) -> asyncio.subprocess.Process:
-    """`handoff worker --drain` as a process of its own."""
+async def start_worker(
+    table: Table, config: Path, *, drain: bool = True
+) -> asyncio.subprocess.Process:
+    """`handoff worker` as a process of its own."""
     log = (table.folder / "worker.log").open("ab")
     return await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
         "console.cli",
         "worker",
-        "--drain",
+        *(["--drain"] if drain else []),
         "--store",
         table.store_url,
         "--config",
@@ -133,13 +135,17 @@ async def play(table: Table, way: str) -> Played:
     try:
         await store.write(lambda tx: tx.save_operator(MIRA))
         ticket = await _arrive(store, table)
-        worker = await start_worker(table, config)
+        worker = await start_worker(table, config, drain=way != "takeover")
         detail = ""
         if way == "takeover":
             detail = await _take_over(store, table, ticket)
+            worker.terminate()
+            if await asyncio.wait_for(worker.wait(), 30) != 0:
+                detail = f"SIGTERM ended the worker with {worker.returncode}"
+            worker = await start_worker(table, config)
         if way == "kill":
             worker, detail = await _kill(table, config, worker)
-        code = await asyncio.wait_for(worker.wait(), 120)
+        code = await asyncio.wait_for(worker.wait(), 60)
         wrong = "" if code == 0 else f"the worker exited with {code}"
         wrong = wrong or _books_differ(table) or await _records_differ(store, ticket)
         violations = table.api.violations()
