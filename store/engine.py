@@ -92,7 +92,6 @@ def open_engine(url: str) -> Engine:
 
 
 def _postgres(url: sa.URL) -> Engine:
-    engine: Engine = importlib.import_module("store.engine_postgres").PostgresEngine(
-        url
-    )
+    module = importlib.import_module("store.engine_postgres")
+    engine: Engine = module.PostgresEngine(url)
     return engine

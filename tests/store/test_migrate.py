@@ -1,3 +1,4 @@
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
 from core.errors import StoreTooNew
-from store import migrate
+from store import migrate, revision
 from store.engine import open_engine
 from store.schema import REVISION, metadata
 from store.transaction import SqlStore
@@ -77,3 +78,46 @@ async def test_a_file_is_copied_before_it_is_migrated(
     assert (await kept.read(lambda tx: tx.standing(T1))).last_seq == 1
     assert copy.stat().st_mode & 0o777 == 0o600
     await kept.close()
+
+
+NEXT = """
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0002"
+down_revision = "0001"
+
+
+def upgrade():
+    with op.batch_alter_table("tickets") as table:
+        table.add_column(sa.Column("mood", sa.Text()))
+        table.alter_column("claim", nullable=True)
+"""
+
+
+async def test_a_migration_keeps_all_rows_and_leaves_a_copy_of_the_old_file(
+    store_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = SqlStore.open(store_url)
+    await old.write(asked())
+    before = await old.read(lambda tx: tx.history(T1).journal)
+    await old.close()
+    scripts = tmp_path / "scripts"
+    shutil.copytree(migrate._SCRIPTS, scripts)
+    scripts.joinpath("versions", "rev_0002.py").write_text(NEXT)
+    monkeypatch.setattr(migrate, "_SCRIPTS", scripts)
+    for module in (migrate, revision):
+        monkeypatch.setattr(module, "REVISION", "0002")
+    new = SqlStore.open(store_url)
+    mood = sa.text("SELECT mood FROM tickets")
+    assert await new.read(lambda tx: tx._connection.execute(mood).all()) == [(None,)]
+    assert await new.read(lambda tx: tx.history(T1).journal) == before
+    assert await new.write(says("more")) == 2
+    await new.close()
+    monkeypatch.undo()
+    with pytest.raises(StoreTooNew):
+        SqlStore.open(store_url)
+    if store_url.startswith("sqlite"):
+        copy = SqlStore.open(f"{store_url}.before-0001")
+        assert await copy.read(lambda tx: tx.history(T1).journal) == before
+        await copy.close()
