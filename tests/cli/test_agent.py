@@ -1,0 +1,285 @@
+"""The agent by the command line: worker, decisions, runs, replay, doctor, demo.
+
+The shop is the demo's, a real tool server; the model is the demo's own or a real HTTP
+server.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import ROOT, Handoff, Said, message
+from tests.worlds.brains import answers
+from tests.worlds.messages_api import MessagesApi
+
+DAMAGED = (
+    "SU-48208: the vase is in a hundred pieces, the box was fine. A refund will do. "
+    "Postcode 00100."
+)
+TWICE = (
+    "Hello, my card shows 556.00 EUR twice for order SU-48204 (four chairs). I ordered "
+    "once. Please refund the second charge. Postcode 20253."
+)
+
+
+@pytest.fixture
+def at_sundry(handoff: Handoff, sundry: Path) -> Handoff:
+    def run(*arguments: str, stdin: str = "") -> Said:
+        return handoff("--config", str(sundry), *arguments, stdin=stdin)
+
+    return run
+
+
+@pytest.fixture
+def proposed(at_sundry: Handoff) -> Callable[[], tuple[str, str]]:
+    """A ticket on which the agent proposed something, and the decision."""
+
+    def propose() -> tuple[str, str]:
+        line = message(text=TWICE, **{"from": "jonas.ehlert@example.com"})
+        ticket = at_sundry("ingest", "-", stdin=line).lines[0]["ticket"]
+        assert at_sundry("worker", "--drain").code == 0
+        [decision] = at_sundry("decisions", "--json").json
+        assert decision["ticket"] == ticket
+        return ticket, decision["decision"]
+
+    return propose
+
+
+def test_a_drained_worker_has_answered_and_delivered_and_its_run_replays(
+    at_sundry: Handoff, sundry: Path
+) -> None:
+    line = message(text=DAMAGED, **{"from": "sanna.koskela@example.com"})
+    ticket = at_sundry("ingest", "-", stdin=line).lines[0]["ticket"]
+    worked = at_sundry("worker", "--drain", "--json")
+    [run] = at_sundry("runs", ticket, "--json").json
+    record = at_sundry("run", run["run_id"], "--json").json
+    replayed = at_sundry("replay", run["run_id"], "--json")
+    delivered = [
+        json.loads(text)
+        for text in (sundry.parent / "replies.jsonl").read_text().splitlines()
+    ]
+
+    assert worked.json == {"runs": {run["outcome"]["stop"]: 1}}
+    assert [d["ticket"] for d in delivered] == [ticket]
+    assert record["outcome"]["turns"] == len(record["turns"]) > 1
+    assert record["messages"][0]["role"] == "user"
+    assert record["turns"][-1]["request"] == len(record["messages"])
+    assert record["outcome"]["cost_usd"] is None  # a model whose price nobody knows
+    assert replayed.code == 0
+    assert replayed.json["result"] == "same"
+    assert at_sundry("replay", "--all").code == 0
+    for command in (("show", ticket), ("runs", ticket), ("run", run["run_id"])):
+        assert at_sundry(*command).out.count(run["run_id"]) >= 1
+
+
+def test_rule_06_an_approved_decision_is_executed_once_and_stands(
+    at_sundry: Handoff, proposed: Callable[[], tuple[str, str]]
+) -> None:
+    ticket, decision = proposed()
+    approved = at_sundry("decide", decision, "--approve", "--json")
+    again = at_sundry("decide", decision, "--reject", "--why", "no")
+    at_sundry("worker", "--drain")
+    chart = at_sundry("show", ticket, "--json").json
+
+    assert approved.json["state"] == "approved"
+    assert again.code == 1
+    assert "already approved" in again.err
+    assert [a["state"] for a in chart["actions"]] == ["done"]
+    assert chart["decisions"][0]["state"] == "executed"
+    assert at_sundry("decisions", "--json").json == []
+
+
+def test_a_rejection_needs_a_reason_and_does_nothing_else(
+    at_sundry: Handoff, proposed: Callable[[], tuple[str, str]]
+) -> None:
+    ticket, decision = proposed()
+    rejected = at_sundry("decide", decision, "--reject", "--why", "paid once only")
+    at_sundry("worker", "--drain")
+    chart = at_sundry("show", ticket, "--json").json
+
+    assert rejected.code == 0
+    assert chart["decisions"][0]["state"] == "rejected"
+    assert chart["decisions"][0]["why"] == "paid once only"
+    assert chart["actions"] == []
+
+
+def test_rule_06_a_decision_older_than_the_buyers_words_asks_to_look_at_them(
+    at_sundry: Handoff, proposed: Callable[[], tuple[str, str]]
+) -> None:
+    ticket, decision = proposed()
+    line = message(
+        2, text="Wait!", ticket=ticket, **{"from": "jonas.ehlert@example.com"}
+    )
+    seq = at_sundry("ingest", "-", stdin=line).lines[0]["seq"]
+    stale = at_sundry("decide", decision, "--approve")
+    seen = at_sundry("decide", decision, "--approve", "--seen", str(seq))
+
+    assert stale.code == 1
+    assert f"#{seq}" in stale.err
+    assert seen.code == 0
+
+
+def test_an_override_is_judged_by_the_tools_own_schema(
+    at_sundry: Handoff, proposed: Callable[[], tuple[str, str]]
+) -> None:
+    _, decision = proposed()
+    [known] = at_sundry("decisions", "--json").json
+    wrong = at_sundry("decide", decision, "--override", '{"amount": "-5"}')
+    given = known["input"] | {"amount": "10.00"}
+    right = at_sundry("decide", decision, "--override", json.dumps(given), "--json")
+
+    assert wrong.code == 1
+    assert right.code == 0
+    assert right.json["state"] == "overridden"
+    assert right.json["final_input"]["amount"] == "10.00"
+
+
+def test_f16_who_is_no_supervisor_decides_nothing(
+    at_sundry: Handoff, proposed: Callable[[], tuple[str, str]]
+) -> None:
+    _, decision = proposed()
+    at_sundry("operator", "add", "Mira")
+    refused = at_sundry("decide", decision, "--approve", "--as", "Mira")
+
+    assert refused.code == 1
+    assert "not a supervisor" in refused.err
+    assert at_sundry("decisions", "--json").json[0]["state"] == "pending"
+
+
+def test_a_worker_asks_the_messages_api_where_the_environment_says(
+    handoff: Handoff, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with MessagesApi(answers("It is on its way.")) as api:
+        for name, value in api.environment.items():
+            monkeypatch.setenv(name, value)
+        ticket = handoff("ingest", "-", stdin=message()).lines[0]["ticket"]
+        worked = handoff("worker", "--drain")
+        [reply] = handoff("outbox", "--json").json
+        violations = api.violations()
+
+    assert worked.code == 0
+    assert violations == []
+    assert (reply["ticket"], reply["text"]) == (ticket, "It is on its way.")
+    assert reply["state"] == "no_channel"
+
+
+def test_rule_15_without_a_key_the_ticket_goes_to_people(handoff: Handoff) -> None:
+    ticket = handoff("ingest", "-", stdin=message()).lines[0]["ticket"]
+    worked = handoff("worker", "--drain")
+    chart = handoff("show", ticket, "--json").json
+
+    assert worked.code == 0
+    assert chart["status"] == "needs_human"
+    assert "ANTHROPIC_API_KEY" in chart["why"]
+
+
+def test_the_doctor_names_everything_and_ends_with_the_worst_code(
+    at_sundry: Handoff, handoff: Handoff, tmp_path: Path
+) -> None:
+    well = at_sundry("doctor", "--json")
+    (tmp_path / "bad.toml").write_text(
+        "[[tool_servers]]\nname = 'gone'\ncommand = ['no-such-program']\n"
+    )
+    ill = handoff("doctor", "--config", str(tmp_path / "bad.toml"))
+    away = at_sundry("doctor", "--store", "postgresql://nobody@127.0.0.1:9/x")
+
+    assert well.code == 0
+    assert {c["check"] for c in well.json} == {
+        "store",
+        "clocks",
+        "lease",
+        "in doubt",
+        "workers",
+        "model",
+        "tools of shop",
+        "channels",
+    }
+    assert ill.code == 3
+    assert "FAIL  model: claude-sonnet-5-5: there is no usable key" in ill.out
+    assert "FAIL  tools of gone: tool server gone can't be started" in ill.out
+    assert away.code == 3
+    assert "FAIL  store:" in away.out
+
+
+def test_rule_11_the_doctor_fails_where_the_lease_is_hardly_longer_than_runs(
+    at_sundry: Handoff, sundry: Path
+) -> None:
+    at_sundry("ingest", "-", stdin=message(text=DAMAGED))
+    at_sundry("worker", "--drain")
+    text = sundry.read_text().replace('lease = "120s"', 'lease = "1ms"')
+    sundry.write_text(text)
+    said = at_sundry("doctor")
+
+    assert said.code == 1
+    assert "FAIL  lease:" in said.out
+
+
+def test_the_demo_shows_the_whole_product_and_can_be_resumed(tmp_path: Path) -> None:
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "console.cli", "demo", "--headless"]
+
+    def demo(seconds: int) -> list[dict[str, object]]:
+        done = subprocess.run(
+            [*command, str(seconds), "--json"],
+            env=environment,
+            cwd=tmp_path,
+            capture_output=True,
+            check=True,
+        )
+        assert done.stderr == b""
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    first, second = demo(10), demo(3)
+    kinds = {event["event"] for event in first}
+    folder = tmp_path / "data" / "handoff" / "demo"
+
+    assert {"message", "run", "tool_call", "summary"} <= kinds
+    assert first[-1]["event"] == second[-1]["event"] == "summary"
+    tickets = second[-1]["tickets"]
+    assert isinstance(tickets, int)
+    assert 20 <= tickets < 40
+    assert "Traceback" not in (folder / "worker.log").read_text()
+
+
+def test_a_killed_demo_leaves_no_worker_behind(tmp_path: Path) -> None:
+    demo = subprocess.Popen(
+        [sys.executable, "-m", "console.cli", "demo", "--headless", "60", "--json"],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert demo.stdout is not None
+    for line in demo.stdout:
+        if json.loads(line)["event"] == "run":
+            break
+    workers = _children(demo.pid)
+    demo.send_signal(signal.SIGKILL)
+    demo.wait()
+    demo.stdout.close()
+    log = tmp_path / "data" / "handoff" / "demo" / "worker.log"
+
+    assert workers
+    for _ in range(400):
+        if not any(Path(f"/proc/{pid}").exists() for pid in workers):
+            break
+        log.read_bytes()
+        _pause()
+    assert not any(Path(f"/proc/{pid}").exists() for pid in workers)
+
+
+def _children(pid: int) -> list[int]:
+    path = Path(f"/proc/{pid}/task/{pid}/children")
+    if not path.exists():
+        pytest.skip("children can't be listed here")
+    return [int(child) for child in path.read_text().split()]
+
+
+def _pause() -> None:
+    subprocess.run(["sleep", "0.05"], check=True)

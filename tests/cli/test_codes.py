@@ -1,0 +1,282 @@
+"""Exit codes, options and output: what scripts rely on."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import ROOT, Handoff, message, opened
+
+HANDOFF = (sys.executable, "-m", "console.cli")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("no-such-command",),
+        ("tickets", "--no-such-option"),
+        ("tickets", "--view", "nonsense"),
+        ("show",),
+        ("show", "T-NONE"),
+        ("run", "R-NONE"),
+        ("replay", "R-NONE"),
+        ("replay",),
+        ("replay", "R-1", "--all"),
+        ("decide", "D-NONE", "--approve"),
+        ("decide", "D-1"),
+        ("decide", "D-1", "--approve", "--reject"),
+        ("decide", "D-1", "--reject"),
+        ("decide", "D-1", "--override", "{broken"),
+        ("release", "T-1", "--to", "queue", "--resolve"),
+        ("release", "T-1", "--force"),
+        ("ingest", "no-such-file"),
+        ("operator", "role", "Nobody", "agent"),
+        ("operator", "add", "queue"),
+        ("tickets", "--as", "Nobody"),
+        ("tickets", "--config", "none.toml"),
+        ("worker", "--concurrency", "0"),
+        ("demo", "--live", "--headless", "1"),
+        ("demo", "--headless", "0"),
+        ("demo",),
+        (),
+    ],
+)
+def test_wrong_use_is_one_line_and_code_2(
+    handoff: Handoff, arguments: tuple[str, ...]
+) -> None:
+    said = handoff(*arguments)
+
+    assert said.code == 2
+    assert said.out == ""
+    assert said.err.startswith("handoff: ")
+    assert said.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "store",
+    [
+        "sqlite:////proc/none/x.db",
+        "sqlite:////dev/null",
+        "postgresql://nobody@127.0.0.1:9/x",
+    ],
+)
+def test_a_store_that_cannot_be_reached_is_one_line_and_code_3(
+    anywhere: Handoff, store: str
+) -> None:
+    said = anywhere("tickets", "--store", store)
+
+    assert said.code == 3
+    assert said.out == ""
+    assert said.err.startswith("handoff: ")
+    assert said.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("store", ["mysql://h/d", "x.db", "sqlite://", "sqlite:///"])
+def test_a_store_that_is_none_is_code_2(anywhere: Handoff, store: str) -> None:
+    said = anywhere("tickets", "--store", store)
+
+    assert said.code == 2
+    assert "expected sqlite:///PATH" in said.err
+
+
+def test_a_file_that_is_no_store_is_not_touched(
+    anywhere: Handoff, tmp_path: Path
+) -> None:
+    path = tmp_path / "letter.txt"
+    path.write_text("Dear all, this is no database at all.\n" * 100)
+    before = path.read_bytes()
+    said = anywhere("tickets", "--store", f"sqlite:///{path}")
+
+    assert said.code in {2, 3}
+    assert said.err.count("\n") == 1
+    assert path.read_bytes() == before
+
+
+def test_the_options_may_stand_before_and_after_the_command(
+    anywhere: Handoff, sqlite_url: str
+) -> None:
+    before = anywhere("--store", sqlite_url, "--json", "operator", "list")
+    after = anywhere("operator", "list", "--json", "--store", sqlite_url)
+    between = anywhere("operator", "--json", "list", "--store", sqlite_url)
+
+    assert before == after == between
+    assert before.json[0]["role"] == "supervisor"
+
+
+def test_the_environment_says_what_the_options_do_not(
+    anywhere: Handoff, sqlite_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HANDOFF_STORE", sqlite_url)
+    anywhere("operator", "add", "Mira")
+    ticket = opened(anywhere)
+    monkeypatch.setenv("HANDOFF_OPERATOR", "Mira")
+    taken = anywhere("take", ticket, "--json").json
+
+    assert taken["holder"]["name"] == "Mira"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("tickets",),
+        ("decisions",),
+        ("outbox",),
+        ("operator", "list"),
+        ("replay", "--all"),
+        ("migrate",),
+        ("worker", "--drain"),
+    ],
+)
+def test_with_json_there_is_one_document_on_stdout_and_nothing_else(
+    both: Handoff, arguments: tuple[str, ...]
+) -> None:
+    said = both(*arguments, "--json")
+
+    assert said.code == 0
+    json.loads(said.out)
+
+
+def test_the_first_start_makes_the_systems_user_a_supervisor(
+    handoff: Handoff, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOGNAME", "ada")
+    people = handoff("operator", "list", "--json").json
+    monkeypatch.setenv("LOGNAME", "bea")
+    later = handoff("tickets")
+
+    assert people == [{"operator": "ada", "role": "supervisor", "disabled": False}]
+    assert later.code == 2
+    assert "there is no operator named bea" in later.err
+
+
+def test_on_postgresql_one_is_the_databases_login(
+    anywhere: Handoff, postgres_url: str
+) -> None:
+    people = anywhere("operator", "list", "--json", "--store", postgres_url).json
+    login = people[0]["operator"]
+    other = anywhere("tickets", "--as", "Mira", "--store", postgres_url)
+    same = anywhere("tickets", "--as", login, "--store", postgres_url)
+
+    assert other.code == 2
+    assert login in other.err
+    assert same.code == 0
+
+
+def test_only_supervisors_change_people_and_one_is_always_left(
+    handoff: Handoff, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOGNAME", "ada")
+    added = handoff("operator", "add", "Mira")
+    twice = handoff("operator", "add", "Mira")
+    herself = handoff("operator", "role", "Mira", "supervisor", "--as", "Mira")
+    last = handoff("operator", "disable", "ada")
+    handoff("operator", "disable", "Mira")
+    disabled = handoff("tickets", "--as", "Mira")
+
+    assert added.code == 0
+    assert [s.code for s in (twice, herself, last, disabled)] == [1, 1, 1, 1]
+    assert "only a supervisor" in herself.err
+    assert "last supervisor" in last.err
+    assert "Mira is disabled" in disabled.err
+
+
+def test_f7_foreign_text_reaches_no_terminal_as_it_is(handoff: Handoff) -> None:
+    hostile = "\x1b]52;c;QUJD\x1b\\\x1b[2J\x9b31m\x07\x00\u202eApproved"
+    ticket = opened(
+        handoff, text=hostile, subject=hostile, **{"from": f"{hostile}@example.com"}
+    )
+    handoff("take", ticket)
+    handoff("reply", ticket, hostile)
+    handoff("note", ticket, hostile)
+    outputs = [
+        handoff("tickets"),
+        handoff("tickets", "--search", "Approved"),
+        handoff("show", ticket),
+        handoff("show", ticket, "--json"),
+        handoff("outbox"),
+        handoff("show", hostile.replace("\x00", "")),
+        handoff("ingest", "-", stdin=message(2, channel=None, text=hostile)),
+        handoff("operator", "add", hostile.replace("\x00", "")),
+        handoff("operator", "list"),
+    ]
+
+    for said in outputs:
+        for bad in "\x1b\x9b\x07\x00\u202e":
+            assert bad not in said.out + said.err
+
+
+def test_a_reader_that_has_enough_ends_the_command_quietly(sqlite_url: str) -> None:
+    done = subprocess.run(
+        f"{sys.executable} -m console.cli --help | true",
+        shell=True,
+        cwd=ROOT,
+        capture_output=True,
+        check=False,
+    )
+
+    assert done.stderr == b""
+
+
+def test_an_interrupted_command_ends_with_130(sqlite_url: str) -> None:
+    worker = subprocess.Popen(
+        [*HANDOFF, "worker", "--store", sqlite_url, "--until-stdin-ends"],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    _wait_for_worker(sqlite_url)
+    worker.send_signal(signal.SIGINT)
+    out, err = worker.communicate(timeout=20)
+
+    assert worker.returncode == 130
+    assert b"Traceback" not in out + err
+
+
+def test_a_terminated_worker_ends_in_order_with_0(sqlite_url: str) -> None:
+    worker = subprocess.Popen(
+        [*HANDOFF, "worker", "--store", sqlite_url],
+        cwd=ROOT,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    _wait_for_worker(sqlite_url)
+    worker.terminate()
+    out, err = worker.communicate(timeout=20)
+
+    assert worker.returncode == 0
+    assert b"Traceback" not in out + err
+
+
+def _wait_for_worker(url: str) -> None:
+    """Returns once a worker has reported to the store."""
+    look = [*HANDOFF, "doctor", "--json", "--store", url]
+    for _ in range(20):
+        done = subprocess.run(look, cwd=ROOT, capture_output=True, check=False)
+        found = {c["check"]: c["found"] for c in json.loads(done.stdout)}
+        if found["workers"].startswith("1 worker"):
+            return
+    pytest.fail("no worker came")
+
+
+def test_the_console_starts_without_the_heavy_libraries() -> None:
+    look = (
+        "import sys, console.cli\n"
+        "print([m for m in ('anthropic', 'mcp', 'textual', 'sqlalchemy')"
+        " if m in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", look],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )
+
+    assert done.stdout.strip() == "[]"
