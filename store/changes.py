@@ -15,10 +15,16 @@ from store.schema import feed, tickets
 
 AT_HORIZON = """
 SELECT h.horizon, t.id, t.version
-FROM (SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS horizon) h
-LEFT JOIN tickets t ON t.change >= %s
+FROM (
+  SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS horizon,
+         pg_snapshot_xmax(pg_current_snapshot())::text::bigint AS ahead
+) h
+LEFT JOIN tickets t ON t.change >= %s AND t.change < h.ahead
 """
-"""One statement, hence one snapshot for the horizon and what lies above the last."""
+"""One statement, hence one snapshot for the horizon and what lies above the last.
+
+Rows from a dump of another server can carry numbers that this one hasn't reached.
+"""
 
 CHANNEL = "handoff_changes"
 """Where PostgreSQL's hints to look at once are told."""

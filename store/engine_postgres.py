@@ -24,6 +24,7 @@ import sqlalchemy as sa
 from core.errors import StoreUnreachable
 from core.ticket import TicketId
 from store import changes
+from store.columns import decode_text
 from store.faults import translate
 
 T = TypeVar("T")
@@ -186,7 +187,9 @@ async def _changes(
         cursor = await connection.execute(changes.AT_HORIZON, (horizon,))
         rows = await cursor.fetchall()
         horizon = rows[0][0]
-        seen = {TicketId(t): version for _, t, version in rows if t is not None}
+        seen = {
+            TicketId(decode_text(t)): version for _, t, version in rows if t is not None
+        }
         found = frozenset(t for t, version in seen.items() if told.get(t) != version)
         told = seen
         if first or found:

@@ -14,6 +14,7 @@ import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 
 import sqlalchemy as sa
 
@@ -134,7 +135,7 @@ def save_response(
 
 
 def save_end(
-    connection: sa.Connection, ticket: TicketId, run: RunId, end: RunEnd, now: object
+    connection: sa.Connection, ticket: TicketId, run: RunId, end: RunEnd, now: datetime
 ) -> None:
     """Stores how a run of the ticket ended."""
     changed = sa.update(runs).where(runs.c.id == run, runs.c.ticket_id == ticket)

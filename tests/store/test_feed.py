@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 
 import psycopg
 import pytest
+import sqlalchemy as sa
 
 from core.errors import StoreUnreachable
 from core.journal import Note
@@ -123,6 +124,22 @@ async def test_a_commit_that_lands_after_a_later_one_is_not_missed(
     go.set()
     await late
     assert await _next(feed) == {"T-1"}
+    await feed.aclose()
+
+
+async def test_rows_restored_from_another_server_are_not_told_again_and_again(
+    postgres_store: SqlStore,
+) -> None:
+    store = postgres_store
+    for name in ("T-1", "T-2"):
+        await store.write(asked(name))
+    ahead = sa.text("UPDATE tickets SET change = 1000000000000000, version = 7")
+    await store.write(lambda tx: tx._connection.execute(ahead) and None)
+    feed = store.follow()
+    assert await _next(feed) == frozenset()
+    for _ in range(2):
+        await store.write(says(ticket="T-2"))
+        assert await _next(feed) == {"T-2"}
     await feed.aclose()
 
 
