@@ -61,6 +61,7 @@ class PostgresEngine:
             self._url,
             pool_size=_WRITERS + _READERS,
             max_overflow=0,
+            hide_parameters=True,  # an error's text may reach a log
             isolation_level="READ COMMITTED",  # whatever the server's default is
             connect_args={"connect_timeout": 5},
         )

@@ -229,6 +229,7 @@ class SqliteEngine:
             sa.URL.create("sqlite", database=str(self._path)),
             pool_size=_READERS + 1,
             max_overflow=0,
+            hide_parameters=True,  # an error's text may reach a log
             connect_args={"check_same_thread": False},
         )
         pragmas = (*_EACH, f"foreign_keys={'ON' if foreign_keys else 'OFF'}")

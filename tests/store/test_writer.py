@@ -2,6 +2,7 @@ import asyncio
 import sqlite3
 import sys
 import threading
+import traceback
 from asyncio.subprocess import PIPE
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from core.ports import Transaction
 from core.ticket import operator
 from store import engine_postgres, line
 from store.transaction import SqlStore
-from tests.store.build import T1, asked, says
+from tests.store.build import T1, asked, opened, says
 from tests.worlds.postgres import Cluster
 
 
@@ -262,3 +263,18 @@ async def test_who_waits_too_long_for_a_ticket_is_told_and_reads_go_on(
     go.set()
     assert await hangs == 2
     await store.close()
+
+
+async def test_no_error_of_the_store_holds_a_message_text(store: SqlStore) -> None:
+    secret = "my card is 4111"
+
+    def twice(tx: Transaction) -> None:
+        opened(subject=secret)(tx)
+        says(secret)(tx)
+        tx.flush()
+        opened(subject=secret)(tx)
+
+    with pytest.raises(sa.exc.IntegrityError) as raised:
+        await store.write(twice)
+    assert secret not in "".join(traceback.format_exception(raised.value))
+    assert not await store.read(lambda tx: tx.has_ticket(T1))
