@@ -9,6 +9,7 @@ after it, the result. A call without an answer is in doubt and is looked at agai
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import TypeAlias
 
 from core.builtin import BUILTINS
@@ -18,7 +19,7 @@ from core.decision import (
     DecisionState,
     arguments_hash,
 )
-from core.errors import ToolLost
+from core.errors import StaleHold, ToolLost
 from core.flows.builtins import do_builtin
 from core.flows.house import House, Work
 from core.history import History, open_calls
@@ -42,13 +43,13 @@ from core.ledger import (
     idempotency_key,
     what_now,
 )
+from core.lock import is_current
 from core.policy import (
     Allow,
     Forbid,
     NeedsDecision,
     NeedsIdentity,
     amount_of,
-    invalid_arguments,
     judge,
     text_argument,
 )
@@ -131,15 +132,11 @@ async def _perform(house: House, work: Work, job: _Job) -> None:
 
 def _prepare(tx: Transaction, house: House, work: Work, job: _Job) -> _Next:
     history = tx.history(work.hold.ticket)
+    if not is_current(history.lock, work.hold):
+        raise StaleHold(f"{work.hold.ticket} is no longer held by {work.run}")
     spec = work.specs.get(job.call.name)
     if spec is not None and spec.builtin and job.decision is None:
         do_builtin(tx, work, history, job.call)
-        return None
-    if spec is not None and spec.policy.consequence is Consequence.NONE:
-        wrong = invalid_arguments(spec, job.call.input)
-        if wrong is None:
-            return _Ask(spec=spec, action=None)
-        _refuse(tx, work, job, wrong)
         return None
     found = (
         history.action_of(job.decision.id)
@@ -177,18 +174,18 @@ def _weigh(
 def _begin(
     tx: Transaction, house: House, work: Work, job: _Job, history: History
 ) -> _Next:
-    """A call that was never begun: the policy judges it, the ledger takes it."""
+    """A call that was never begun: the policy judges it."""
     spec = work.specs[job.call.name]
     if job.decision is not None:
         changed = _changed_since(job.decision, history, tx)
         if changed is not None:
             _refuse(tx, work, job, changed)
             return None
-    match judge(job.call, spec, history, spent_today=tx.spent_today(spec.name)):
+    match judge(job.call, spec, history, spent_today=_spent_today(tx, spec)):
         case Allow():
-            return _intend(tx, house, work, job, history)
+            return _start(tx, house, work, job, history)
         case NeedsDecision() if job.decision is not None:
-            return _intend(tx, house, work, job, history)
+            return _start(tx, house, work, job, history)
         case NeedsDecision(rule=rule, four_eyes=four_eyes):
             asked = NeedsDecision(rule=rule, four_eyes=four_eyes)
             _propose(tx, house, work, job, history, asked)
@@ -196,6 +193,21 @@ def _begin(
         case NeedsIdentity(why=why) | Forbid(why=why):
             _refuse(tx, work, job, why)
             return None
+
+
+def _start(
+    tx: Transaction, house: House, work: Work, job: _Job, history: History
+) -> _Ask:
+    """The ledger takes the call; what only reads may as well be asked again."""
+    spec = work.specs[job.call.name]
+    if spec.policy.consequence is Consequence.NONE:
+        return _Ask(spec=spec, action=None)
+    return _intend(tx, house, work, job, history)
+
+
+def _spent_today(tx: Transaction, spec: ToolSpec) -> Decimal:
+    limited = spec.policy.limit_per_day is not None
+    return tx.spent_today(spec.name) if limited else Decimal(0)
 
 
 def _changed_since(decision: Decision, history: History, tx: Transaction) -> str | None:
@@ -365,7 +377,9 @@ def _ask_people(tx: Transaction, work: Work, job: _Job, action: Action) -> None:
     if job.call.id in waiting:
         _result(tx, work, job.call.id, IN_DOUBT, is_error=True)
     if job.decision is not None:
-        tx.save_decision(replace(job.decision, state=DecisionState.EXECUTED))
+        begun = replace(job.decision, state=DecisionState.EXECUTED)
+        tx.save_decision(begun)
+        tx.append_as(work.hold, work.actor, told(begun))
     escalated = Escalated(
         reason=f"{action.tool} is in doubt",
         tried=f"{action.tool} was called with the key {action.key}; no answer came",

@@ -271,14 +271,15 @@ def _carry(
     run: Run,
     response: ModelResponse,
 ) -> _Step:
-    planned = plan(response, history)
+    # of what the model was shown, so that a replay comes to the same
+    seen = run.turns[-1].built_at
+    planned = plan(response, history.as_of(seen))
     match planned:
         case Unusable(stop=stop, why=why):
             return escalate(tx, taken, history, stop, why)
         case Reply(text=text, entries=entries, promises_person=promised):
             for body in entries:
                 tx.append_as(taken.hold, taken.actor, body)
-            seen = run.turns[-1].built_at
             say(tx, taken.hold, history, taken.actor, text, seen)
             if promised:
                 why = "the agent promised the buyer a person"

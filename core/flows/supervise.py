@@ -22,7 +22,7 @@ from core.decision import (
 )
 from core.flows.act import told
 from core.journal import Refused
-from core.policy import Forbid, NeedsIdentity, judge
+from core.policy import Allow, Forbid, NeedsDecision, NeedsIdentity, judge
 from core.ports import Store, Transaction
 from core.ticket import operator, system
 from core.tool import ToolCall, ToolSpec
@@ -79,9 +79,10 @@ def _decide(
     history = tx.history(found.ticket)
     decision = history.decision(decision_id) or found
     if verdict.kind == "override":
-        wrong = _override_is_wrong(tx, decision, verdict, spec)
-        if wrong is not None:
-            return WrongArguments(why=wrong)
+        judged = _override(tx, decision, verdict, spec)
+        if isinstance(judged, WrongArguments):
+            return judged
+        decision = judged
     now = {o.name: o for o in tx.operators()}.get(by.name)
     outcome = settle(
         decision,
@@ -94,18 +95,21 @@ def _decide(
     return outcome
 
 
-def _override_is_wrong(
+def _override(
     tx: Transaction, decision: Decision, verdict: Verdict, spec: ToolSpec | None
-) -> str | None:
-    """Policy is asked again on the new arguments."""
+) -> Decision | WrongArguments:
+    """Policy is asked again on the new arguments; they may need a second person."""
     if spec is None:
-        return f"the tool {decision.tool} can't be reached to check the arguments"
+        why = f"the tool {decision.tool} can't be reached to check the arguments"
+        return WrongArguments(why=why)
     call = ToolCall(id=decision.call, name=decision.tool, input=verdict.input)
     match judge(call, spec, tx.history(decision.ticket)):
         case Forbid(why=why) | NeedsIdentity(why=why):
-            return why
-        case _:
-            return None
+            return WrongArguments(why=why)
+        case NeedsDecision(four_eyes=four_eyes):
+            return replace(decision, four_eyes=decision.four_eyes or four_eyes)
+        case Allow():
+            return decision
 
 
 def _keep(
