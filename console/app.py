@@ -11,23 +11,27 @@ import logging
 import signal
 import traceback
 from contextlib import suppress
+from pathlib import Path
 
 from rich.text import Text
+from textual import events
 from textual.app import App
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
 from console.live import Services
 from console.screens.desk import Desk
+from console.screens.panel import Panel
 from console.theme import DARK, LIGHT, made_from
 
 log = logging.getLogger("handoff.console")
+log.addHandler(logging.NullHandler())  # else an unconfigured log paints the screen
 
 
 class HandoffApp(App[None], inherit_bindings=False):
     """The console on one store, for one operator."""
 
-    CSS_PATH = "console.tcss"
+    CSS_PATH = Path(__file__).with_name("console.tcss")
     TITLE = "handoff"
     ENABLE_COMMAND_PALETTE = False
 
@@ -71,6 +75,20 @@ class HandoffApp(App[None], inherit_bindings=False):
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Our names, for themes that don't know them."""
         return dict(made_from(self.current_theme))
+
+    @override
+    async def on_event(self, event: events.Event) -> None:
+        """Lets a screen act on a key before the next key is looked at.
+
+        The library hands keys to the focused widget's own queue, so that what is
+        typed after a key that moves the focus would still be a command: after `/`
+        or `n`, the next letter must be text.
+        """
+        if isinstance(event, events.Key) and not event.is_forwarded:
+            screen = self.screen
+            if isinstance(screen, Desk | Panel) and screen.take_key(event):
+                return
+        await super().on_event(event)
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         """A background task that failed is told in one line."""

@@ -82,6 +82,7 @@ class Glance:
         rows: Their rows, and those asked for by name.
         counts: Tickets by view.
         workers: Worker processes that live.
+        people: Names of the active operators.
         now: The database's clock.
     """
 
@@ -89,6 +90,7 @@ class Glance:
     rows: Mapping[TicketId, QueueRow]
     counts: Mapping[str, int]
     workers: int
+    people: tuple[str, ...]
     now: datetime
 
 
@@ -105,6 +107,7 @@ async def glance(
             rows=rows,
             counts=tx.counts(query.operator),
             workers=sum(worker.alive for worker in tx.workers()),
+            people=tuple(o.name for o in tx.operators() if not o.disabled),
             now=tx.now,
         )
 
@@ -122,6 +125,7 @@ async def rows_again(
             rows={row.ticket: row for row in tx.queue_rows(tickets)},
             counts=tx.counts(operator),
             workers=sum(worker.alive for worker in tx.workers()),
+            people=tuple(o.name for o in tx.operators() if not o.disabled),
             now=tx.now,
         )
 
@@ -138,11 +142,6 @@ async def chart_of(store: Store, ticket: TicketId) -> History | None:
             return None
 
     return await store.read(look)
-
-
-async def colleagues(store: Store) -> tuple[Operator, ...]:
-    """Reads the people who work here."""
-    return await store.read(lambda tx: tx.operators())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -83,6 +83,8 @@ class Desk(DeskCommands):
 
     def on_mount(self) -> None:
         """Begins to follow the store."""
+        self.query_one("#find", Input).display = False
+        self.query_one(Composer).editor.display = False
         chart = self.query_one("#chart", LineView)
         chart.can_focus = True
         self.add_class("-at-queue")
@@ -261,8 +263,20 @@ class Desk(DeskCommands):
         del event
         self.call_after_refresh(self.paint)
 
+    def take_key(self, event: events.Key) -> bool:
+        """Runs the command that a key has here, unless letters are text.
+
+        Returns:
+            Whether the key is done with.
+        """
+        here = self.here()
+        command = None if here.typing else command_for(event.key, here)
+        if command is not None:
+            self.run_command(command.id)
+        return command is not None
+
     def on_key(self, event: events.Key) -> None:
-        """Runs the command that the key has here."""
+        """Runs a command while somebody types, after the letters before it."""
         command = command_for(event.key, self.here())
         if command is not None:
             event.stop()

@@ -7,7 +7,6 @@ from contextlib import suppress
 from textual.widgets import Input
 
 from console.keymap import COMMANDS, possible
-from console.live import colleagues
 from console.screens.acts import Said, taken_words
 from console.screens.decision import DecisionPanel, Ruling
 from console.screens.desk_panes import DeskPanes
@@ -158,10 +157,13 @@ class DeskCommands(DeskPanes, inherit_bindings=False):
             "chart": self.query_one("#chart", LineView),
             "composer": self.query_one("#editor", Editor),
         }[pane]
+        self.set_focus(found)
         self.call_after_refresh(self._arrive, found)
 
     def _arrive(self, widget: LineView | Queue | Timeline | Editor) -> None:
-        widget.focus()
+        """Paints once the pane is laid out; a pane just shown may have lost focus."""
+        if self.focused is None:
+            self.set_focus(widget)
         self.paint()
 
     def _do_zoom(self) -> None:
@@ -202,8 +204,8 @@ class DeskCommands(DeskPanes, inherit_bindings=False):
         box.placeholder = "search this ticket" if searching else "filter the queue"
         with box.prevent(Input.Changed):
             box.value = "" if searching else self.reads.filter
-        box.add_class("-open")
-        self.call_after_refresh(box.focus)
+        box.display = True
+        self.set_focus(box)
 
     def find_typed(self, words: str) -> None:
         """Filters or searches while it is typed."""
@@ -240,7 +242,7 @@ class DeskCommands(DeskPanes, inherit_bindings=False):
         self._close_find()
 
     def _close_find(self) -> None:
-        self.query_one("#find", Input).remove_class("-open")
+        self.query_one("#find", Input).display = False
         self.go(self._before_find)
 
     def _do_next_match(self) -> None:
@@ -378,22 +380,13 @@ class DeskCommands(DeskPanes, inherit_bindings=False):
         if history is None or self._refuse_lost():
             return
 
-        async def ask() -> Said:
-            try:
-                people = await colleagues(self.services.store)
-            except StoreUnreachable as error:
-                return Said(words=str(error), done=False)
-            names = [o.name for o in people if not o.disabled and o.name != self.me]
-            panel = GiveBackPanel(
-                history.ticket.id,
-                names=names,
-                workers=self.reads.workers or 0,
-                unread=bool(history.standing.unanswered),
-            )
-            self.app.push_screen(panel, self._given(history.ticket.id))
-            return Said(words="", done=True)
-
-        self._act(ask(), lambda _: None)
+        panel = GiveBackPanel(
+            history.ticket.id,
+            names=[name for name in self.reads.people if name != self.me],
+            workers=self.reads.workers or 0,
+            unread=bool(history.standing.unanswered),
+        )
+        self.app.push_screen(panel, self._given(history.ticket.id))
 
     def _given(self, ticket: TicketId) -> Callable[[GiveBack | None], None]:
         def answer(how: GiveBack | None) -> None:

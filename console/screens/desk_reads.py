@@ -74,6 +74,7 @@ class Reads:
         self.filter = ""
         self.counts: dict[str, int] = {}
         self.workers: int | None = None
+        self.people: tuple[str, ...] = ()
         self.history: History | None = None
         self._changed: set[TicketId] = set()
         self._all = False
@@ -162,4 +163,5 @@ class Reads:
     def _took(self, found: Glance) -> None:
         self.counts = dict(found.counts)
         self.workers = found.workers
+        self.people = found.people
         self._ahead = found.now - self._services.clock.now()

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from itertools import groupby
 
+from textual import events
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.widgets import Input
@@ -23,6 +24,7 @@ class PalettePanel(Panel[str]):
         self.listening = True
         self.here = here
         self.themes = tuple(themes)
+        self.early = ""
 
     @override
     def compose(self) -> ComposeResult:
@@ -32,8 +34,18 @@ class PalettePanel(Panel[str]):
 
     @override
     def on_mount(self) -> None:
-        """Starts in the search."""
-        self.query_one(Input).focus()
+        """Starts in the search, with what was typed before it was there."""
+        box = self.query_one(Input)
+        box.value, self.early = self.early, ""
+        self.set_focus(box)
+
+    @override
+    def take_key(self, event: events.Key) -> bool:
+        """Keeps what is typed before the search line is there."""
+        if self.focused is None and event.is_printable and event.character:
+            self.early += event.character
+            return True
+        return super().take_key(event)
 
     def _found(self, wanted: str) -> list[Choice]:
         words = wanted.casefold().split()

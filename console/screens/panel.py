@@ -40,12 +40,20 @@ class Panel(ModalScreen[R | None], Generic[R], inherit_bindings=False):
         """Whether letters are text here."""
         return isinstance(self.focused, Input | TextArea)
 
-    def on_key(self, event: events.Key) -> None:
-        """Gives a key to `pressed`, once the panel listens."""
+    def take_key(self, event: events.Key) -> bool:
+        """Acts on a key, unless letters are text; swallows it while deaf.
+
+        Returns:
+            Whether the key is done with.
+        """
         if not self.listening:
-            event.stop()
-            event.prevent_default()
-            return
+            return True
+        if self.typing:
+            return False
+        return self.pressed(event.key) or self._common(event.key)
+
+    def on_key(self, event: events.Key) -> None:
+        """Acts on a key while somebody types, after the letters before it."""
         if self.pressed(event.key) or self._common(event.key):
             event.stop()
             event.prevent_default()

@@ -101,6 +101,7 @@ class Composer(Vertical):
         self.mode = mode
         self.set_class(mode == "note", "-note")
         self.set_class(open_, "-open")
+        self.editor.display = open_  # at once: it may get the focus right now
         label = self.query_one("#composer-label", LineView)
         label.draw(lambda width: [clip(words, width)])
 

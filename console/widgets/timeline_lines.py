@@ -102,7 +102,7 @@ def _body(item: Item, reader: Reader, *, opened: bool) -> list[Line]:  # noqa: C
             return [line((f"· {at} triage ", "faint"), (words, "dim"))]
         case StateAmended(patch=patch):
             head = line(
-                (f"· {at} state ", "faint"), (_brief(patch), "dim"), _more(opened)
+                (f"· {at} state ", "faint"), (f"{_brief(patch)} ", "dim"), _more(opened)
             )
             return [head, *(_value(patch, reader) if opened else [])]
         case IdentityChanged() as body:
@@ -228,11 +228,19 @@ def _call(item: Item, body: ToolCalled, reader: Reader, *, opened: bool) -> list
 def _outcome(returned: ToolReturned | None) -> Span:
     if returned is None:
         return Span("…", "dim")
-    said = one_line(_text_of(returned.content), 160)
+    said = _told(_text_of(returned.content))
     return Span(
         f"✗ {said}" if returned.is_error else said,
         "harm" if returned.is_error else "ok",
     )
+
+
+def _told(text: str) -> str:
+    """A tool's answer in a line; JSON without its braces."""
+    if text.lstrip().startswith("{"):
+        with suppress(ValueError):
+            return _brief(json.loads(text))
+    return one_line(text, 160)
 
 
 def _more(opened: bool) -> Span:  # noqa: FBT001 # one word, used in one place
@@ -301,6 +309,14 @@ def _decision(entry: Entry, body: DecisionChanged, reader: Reader) -> list[Line]
                     ("▲ Decision ", "wait-strong"),
                     (name, "wait-strong"),
                     (f"{what} · {one_line(body.rule, 80)} · {at}", "dim"),
+                )
+            ]
+        case "executed":
+            return [
+                line(
+                    ("✓ Decision ", "ok"),
+                    (name, "ok"),
+                    (f"{what} executed, {at}", "dim"),
                 )
             ]
         case "approved" | "overridden":

@@ -1,0 +1,30 @@
+"""The console on a store, as a program of its own: `python -m tests.console.play`."""
+
+import asyncio
+import sys
+
+from console.app import HandoffApp
+from store.transaction import SqlStore
+from tests.console.steps import app_on
+
+
+class Failing(HandoffApp):
+    """A console that fails while it holds a secret."""
+
+    def on_ready(self) -> None:
+        card = "4111111111111111"
+        raise RuntimeError(card)
+
+
+async def play(url: str, *, fails: bool) -> int:
+    store = SqlStore.open(url)
+    app = app_on(store)
+    if fails:
+        app = Failing(app.services)
+    await app.run_async()
+    await store.close()
+    return app.return_code or 0
+
+
+if __name__ == "__main__":
+    sys.exit(asyncio.run(play(sys.argv[1], fails=len(sys.argv) > 2)))

@@ -1,0 +1,109 @@
+"""A real pseudo-terminal that keeps every byte that it is sent."""
+
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import sys
+import termios
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import pyte
+
+_OURS = {"COLUMNS", "LINES", "NO_COLOR", "TERM"}
+
+
+@dataclass
+class Terminal:
+    """A program in a pseudo-terminal."""
+
+    pid: int
+    fd: int
+    size: tuple[int, int]
+    raw: bytes = b""
+    code: int | None = None
+
+    def read(self, seconds: float = 0.05) -> bytes:
+        """Takes what there is."""
+        ready, _, _ = select.select([self.fd], [], [], seconds)
+        if ready:
+            try:
+                self.raw += os.read(self.fd, 65536)
+            except OSError:
+                self._reap()
+        return self.raw
+
+    def keys(self, text: str) -> None:
+        """Presses keys."""
+        os.write(self.fd, text.encode())
+
+    def until(self, wanted: bytes, limit: float = 20) -> None:
+        """Reads until these bytes came."""
+        end = time.monotonic() + limit
+        while wanted not in self.raw:
+            assert time.monotonic() < end, f"no {wanted!r} on\n{self.screen()}"
+            self.read()
+
+    def screen(self) -> str:
+        """What the terminal shows."""
+        screen = pyte.Screen(*self.size)
+        plain = re.sub(rb"\x1b\[[<>=?]\d+u", b"", self.raw)
+        pyte.ByteStream(screen).feed(plain)
+        return "\n".join(line.rstrip() for line in screen.display)
+
+    def wait(self, seconds: float) -> None:
+        """Reads for so long: a panel is deaf at first."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            self.read()
+
+    def ended(self, limit: float = 20) -> int:
+        """The exit code, once it is there."""
+        end = time.monotonic() + limit
+        while self.code is None:
+            assert time.monotonic() < end, "the program did not end"
+            self.read()
+            self._reap(wait=False)
+        while select.select([self.fd], [], [], 0.05)[0]:
+            before = len(self.raw)
+            self.read()
+            if len(self.raw) == before:
+                break
+        return self.code
+
+    def kill(self, number: int) -> None:
+        """Sends a signal."""
+        os.kill(self.pid, number)
+
+    def _reap(self, *, wait: bool = True) -> None:
+        if self.code is None:
+            pid, status = os.waitpid(self.pid, 0 if wait else os.WNOHANG)
+            if pid:
+                self.code = os.waitstatus_to_exitcode(status)
+
+
+@contextmanager
+def terminal(*arguments: str, size: tuple[int, int] = (120, 40)) -> Iterator[Terminal]:
+    """Runs Python with these arguments in a terminal of this size."""
+    shape = struct.pack("HHHH", size[1], size[0], 0, 0)
+    pid, fd = pty.fork()
+    if pid == 0:
+        fcntl.ioctl(0, termios.TIOCSWINSZ, shape)
+        # Not the process's own environment: readline has set a size in it.
+        kept = {n: v for n, v in os.environ.items() if n not in _OURS}
+        kept |= {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
+        os.execve(sys.executable, [sys.executable, *arguments], kept)  # noqa: S606 # the test's own program
+    shown = Terminal(pid=pid, fd=fd, size=size)
+    try:
+        yield shown
+    finally:
+        if shown.code is None:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+        os.close(fd)

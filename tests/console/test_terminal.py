@@ -1,0 +1,128 @@
+"""The console in a real terminal: what reaches it, and how it is left."""
+
+import asyncio
+import signal
+
+import pytest
+
+from console.app import HandoffApp
+from core.flows.handoff import take_over
+from tests.console.counter import Counter
+from tests.console.scenes import ME
+from tests.console.steps import app_on, pane_text, until
+from tests.console.terminal import terminal
+from tests.zoo import HOSTILE
+
+RESTORED = (b"\x1b[?1000l", b"\x1b[?1049l", b"\x1b[?2004l", b"\x1b[?25h")
+
+FORBIDDEN = (
+    b"\x1b]", b"\x1b[2J", b"PWNED\x07", b"\x1b[31mred", b"\x00", b"\x08", b"\x7f",
+    b"\xc2\x9b", b"\xc2\x9d", "\u202e".encode(), "\u2066".encode(), "\u200b".encode(),
+    "\ufeff".encode(), "\u2028".encode(), "\ue000".encode(), "\U000e0049".encode(),
+)  # fmt: skip
+
+
+async def test_f7_no_byte_of_a_hostile_text_reaches_the_terminal(
+    counter: Counter, sqlite_url: str
+) -> None:
+    everything = "\n".join(HOSTILE.values())
+    ticket = await counter.writes(
+        everything, subject=" ".join(HOSTILE.values()), sender="\x1b]0;PWNED\x07@x.org"
+    )
+    await counter.proposes(ticket, {"order_id": "O-1", **HOSTILE})
+    await take_over(counter.store, ticket, ME)
+    await counter.store.close()
+
+    def look() -> bytes:
+        with terminal("-m", "tests.console.play", sqlite_url) as shown:
+            shown.until("● live".encode())
+            shown.keys("6")
+            shown.until("YOU HOLD".encode())
+            shown.keys("\r")
+            shown.until(b"hidden characters")
+            shown.keys("g G k  a")
+            shown.until(b"Cancel")
+            shown.wait(0.5)
+            shown.keys("jjjjG\x1b")
+            shown.wait(0.3)
+            shown.keys("/pay\r")
+            shown.keys("y")
+            shown.wait(0.5)
+            shown.keys("q")
+            shown.until(b"Holds stay")
+            shown.wait(0.5)
+            shown.keys("y")
+            assert shown.ended() == 0
+            return shown.raw
+
+    raw = await asyncio.to_thread(look)
+    title_and_clipboard = raw.split(b"\x1b]52;c;")
+    told = [piece for piece in title_and_clipboard[1:] if b"QUJD" in piece[:6]]
+    assert told == []
+    for piece in FORBIDDEN[1:]:
+        assert piece not in raw, piece
+    assert "\\u202e".encode() in raw
+    assert all(mode in raw for mode in RESTORED)
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+)
+async def test_f131_a_kill_leaves_the_terminal_as_it_was(
+    counter: Counter, sqlite_url: str, number: int, code: int
+) -> None:
+    await counter.store.close()
+
+    def look() -> None:
+        with terminal("-m", "tests.console.play", sqlite_url) as shown:
+            shown.until("● live".encode())
+            shown.kill(number)
+            assert shown.ended() == code
+            assert all(mode in shown.raw for mode in RESTORED)
+
+    await asyncio.to_thread(look)
+
+
+async def test_f131_an_error_ends_in_one_line_without_anybodys_data(
+    counter: Counter, sqlite_url: str
+) -> None:
+    await counter.store.close()
+
+    def look() -> None:
+        with terminal("-m", "tests.console.play", sqlite_url, "fails") as shown:
+            assert shown.ended() == 1
+            assert all(mode in shown.raw for mode in RESTORED)
+            assert b"an error ended the console" in shown.raw
+            assert b"Traceback" not in shown.raw
+            assert b"4111111111111111" not in shown.raw
+
+    await asyncio.to_thread(look)
+
+
+async def test_no_color_says_everything_in_words_and_symbols(
+    counter: Counter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    await counter.writes("Hello?")
+    app: HandoffApp = app_on(counter.store)
+    async with app.run_test(size=(120, 30)) as pilot:
+        await until(pilot, lambda: app._ready and app.screen_stack[-1].is_mounted)
+        await pilot.press("6")
+        await until(pilot, lambda: "T-1" in pane_text(app, "banner"))
+        await pilot.press("t")
+        await until(pilot, lambda: "■ YOU HOLD T-1" in pane_text(app, "banner"))
+        strips = app.screen._compositor.render_strips()
+        colours = {
+            s.style.color.triplet
+            for strip in strips
+            for s in strip
+            if s.style is not None
+            and s.style.color is not None
+            and s.style.color.triplet
+        }
+        assert all(c.red == c.green == c.blue for c in colours)
+        assert any(
+            s.style is not None and s.style.reverse and "YOU HOLD" in s.text
+            for strip in strips
+            for s in strip
+        )
