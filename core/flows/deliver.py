@@ -27,10 +27,12 @@ class _Claimed:
 
     Attributes:
         again: Whether an earlier sender may have delivered it.
+        silent: A person holds the ticket now: if it has not left, it is withheld.
     """
 
     reply: Reply
     again: bool
+    silent: bool = False
 
 
 async def deliver_due(house: House) -> int:
@@ -81,7 +83,8 @@ def _claim(message_id: str, house: House, tx: Transaction) -> _Claimed | None:
         return None
     lock = tx.lock_of(reply.ticket)
     person = lock.holder is not None and lock.holder.kind is HolderKind.OPERATOR
-    if reply.author.kind is ActorKind.AGENT and person and reply.state == "queued":
+    silent = reply.author.kind is ActorKind.AGENT and person
+    if silent and reply.state == "queued":
         tx.save_reply(replace(reply, state="withheld"))
         _journal(tx, reply, "withheld")
         return None
@@ -91,7 +94,7 @@ def _claim(message_id: str, house: House, tx: Transaction) -> _Claimed | None:
         return _Claimed(reply=reply, again=False)
     taken = replace(reply, state="sending", attempts=reply.attempts + 1)
     tx.save_reply(taken)
-    return _Claimed(reply=taken, again=reply.state == "sending")
+    return _Claimed(reply=taken, again=reply.state == "sending", silent=silent)
 
 
 async def _hand_over(channel: Channel, claimed: _Claimed) -> Reply:
@@ -100,6 +103,8 @@ async def _hand_over(channel: Channel, claimed: _Claimed) -> Reply:
     try:
         if claimed.again and await channel.find(reply.message_id):
             return replace(reply, state="delivered")
+        if claimed.silent:
+            return replace(reply, state="withheld")
         provider_id = await channel.deliver(reply)
     except DeliveryFailed as failed:
         lost = failed.permanent or reply.attempts >= _ATTEMPTS
@@ -110,7 +115,7 @@ async def _hand_over(channel: Channel, claimed: _Claimed) -> Reply:
 def _store_fate(fate: Reply, tx: Transaction) -> None:
     done = fate.state == "delivered"
     tx.save_reply(replace(fate, delivered_at=tx.now) if done else fate)
-    if fate.state in {"delivered", "failed"}:
+    if fate.state in {"delivered", "failed", "withheld"}:
         _journal(tx, fate, fate.state)
 
 

@@ -124,12 +124,14 @@ async def take_over(
         UnknownTicket: There is none.
         StoreUnreachable: Nothing was changed.
     """
-    if forced and by.role is not Role.SUPERVISOR:
-        await _refused(store, ticket, by, "take with force", "only a supervisor may")
-        return NotPossible(why="only a supervisor may take a ticket by force")
 
-    def take(tx: Transaction) -> Acquisition:
+    def take(tx: Transaction) -> Acquisition | NotPossible:
         history = tx.history(ticket)
+        wrong = _may_not_take(_as_of_now(tx, by), forced=forced)
+        if wrong is not None:
+            refused = Refused(what="take over", rule=wrong)
+            tx.append(ticket, operator(by.name), refused)
+            return NotPossible(why=wrong)
         outcome = (
             force(history.lock, by.name, tx.now)
             if forced
@@ -139,6 +141,19 @@ async def take_over(
         return outcome
 
     return await store.write(take)
+
+
+def _as_of_now(tx: Transaction, by: Operator) -> Operator:
+    """The operator as stored now: a right may be gone since the screen was opened."""
+    return {o.name: o for o in tx.operators()}.get(by.name, by)
+
+
+def _may_not_take(by: Operator, *, forced: bool) -> str | None:
+    if by.disabled:
+        return f"the operator {by.name} is disabled"
+    if forced and by.role is not Role.SUPERVISOR:
+        return "only a supervisor may take a ticket by force"
+    return None
 
 
 def _store_acquisition(
@@ -227,7 +242,7 @@ async def reply(
 
     def send(tx: Transaction) -> Done | NotHolder:
         history = tx.history(ticket)
-        hold = _hold(history.lock, by)
+        hold = _hold(history.lock, _as_of_now(tx, by))
         if isinstance(hold, NotHolder):
             return hold
         newest = history.standing.last_seq
@@ -269,8 +284,6 @@ async def give_back(
         UnknownTicket: There is none.
         StoreUnreachable: Nothing was changed.
     """
-    if how.forced and by.role is not Role.SUPERVISOR:
-        return NotPossible(why="only a supervisor may give back another's ticket")
 
     def release_it(tx: Transaction) -> GivenBack | Refusal:
         return _give_back(tx, ticket, by, how)
@@ -284,8 +297,10 @@ async def give_back(
 def _give_back(
     tx: Transaction, ticket: TicketId, by: Operator, how: GiveBack
 ) -> GivenBack | Refusal:
-    history = tx.history(ticket)
-    hold = history.lock.hold if how.forced else _hold(history.lock, by)
+    history, now = tx.history(ticket), _as_of_now(tx, by)
+    if how.forced and (now.disabled or now.role is not Role.SUPERVISOR):
+        return NotPossible(why="only a supervisor may give back another's ticket")
+    hold = history.lock.hold if how.forced else _hold(history.lock, now)
     if isinstance(hold, NotHolder):
         return hold
     holder = history.lock.holder
@@ -365,7 +380,7 @@ async def send_withheld(
 
     def send(tx: Transaction) -> Done | Refusal:
         history = tx.history(ticket)
-        hold = _hold(history.lock, by)
+        hold = _hold(history.lock, _as_of_now(tx, by))
         if isinstance(hold, NotHolder):
             return hold
         held = _discard(tx, history, by, message_seq, f"sent by {by.name} instead")
@@ -385,7 +400,7 @@ async def discard_withheld(
 
     def discard(tx: Transaction) -> Done | Refusal:
         history = tx.history(ticket)
-        hold = _hold(history.lock, by)
+        hold = _hold(history.lock, _as_of_now(tx, by))
         if isinstance(hold, NotHolder):
             return hold
         held = _discard(tx, history, by, message_seq, f"discarded by {by.name}")
