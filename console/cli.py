@@ -105,7 +105,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _innermost(wrong: BaseException) -> BaseException:
-    while isinstance(wrong, BaseExceptionGroup) and len(wrong.exceptions) == 1:
+    while isinstance(wrong, BaseExceptionGroup):
         wrong = wrong.exceptions[0]
     return wrong
 

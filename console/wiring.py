@@ -248,9 +248,12 @@ async def tool_specs(config: Config) -> Mapping[str, ToolSpec]:
 
 def services(config: Config, store: Store, who: Operator, title: str = "") -> Services:
     """What the console is given."""
+    known: dict[str, ToolSpec] = {}
 
     async def tools() -> Mapping[str, ToolSpec]:
-        return await tool_specs(config)
+        if not known:
+            known.update(await tool_specs(config))
+        return known
 
     return Services(
         store=store,

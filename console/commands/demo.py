@@ -9,10 +9,10 @@ import click
 
 from console import plain, shapes, wiring
 from console.commands import base
-from console.commands.base import USAGE, fail
+from console.commands.base import REFUSED, USAGE, Failed, fail
 from console.config import load
 from console.demo.place import Place, make_place
-from console.demo.runner import Buyers, add_colleagues, running_worker
+from console.demo.runner import Buyers, add_colleagues, is_ours, running_worker
 from console.wording import count
 from core.history import History
 from core.journal import Entry
@@ -42,7 +42,10 @@ def demo(headless: float | None, fresh: bool, live: bool) -> None:  # noqa: FBT0
         fail("--live needs ANTHROPIC_API_KEY or ANTHROPIC_BASE_URL", USAGE)
     if headless is None and not base.at_terminal():
         fail("the console needs a terminal; or use --headless SECONDS", USAGE)
-    store = base.asked().store or os.environ.get("HANDOFF_STORE")
+    # not HANDOFF_STORE: buyers who are none do not belong where the real ones are
+    store = base.asked().store
+    if fresh and store is not None:
+        fail("--fresh is for the demo's own store; name an empty --store", USAGE)
     model = None if live else wiring.SCRIPTED
     place = make_place(store, model=model, fresh=fresh)
     if headless is None:
@@ -54,7 +57,7 @@ def demo(headless: float | None, fresh: bool, live: bool) -> None:  # noqa: FBT0
 async def _on_screen(place: Place, *, live: bool) -> None:
     said = load(file=str(place.config), store=place.store)
     async with wiring.open_store(said) as store:
-        await add_colleagues(store)
+        await _make_ready(store)
         me = await wiring.operator(store, base.asked().name)
         title = f"demo · {said.model}" if live else "demo · scripted agent"
         async with (
@@ -70,7 +73,7 @@ async def _on_screen(place: Place, *, live: bool) -> None:
 async def _headless(place: Place, seconds: float) -> None:
     said = load(file=str(place.config), store=place.store)
     async with wiring.open_store(said) as store:
-        await add_colleagues(store)
+        await _make_ready(store)
         try:
             async with (
                 asyncio.timeout(seconds),
@@ -82,6 +85,12 @@ async def _headless(place: Place, seconds: float) -> None:
         except TimeoutError:
             pass
         await _summary(store)
+
+
+async def _make_ready(store: Store) -> None:
+    if not await store.read(is_ours):
+        raise Failed("this store holds tickets that are not the demo's", REFUSED)
+    await add_colleagues(store)
 
 
 def _buyers(place: Place, store: Store, *, endless: bool) -> Buyers:

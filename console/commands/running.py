@@ -1,6 +1,7 @@
 """`handoff worker`, `doctor` and `migrate`: what keeps the house running."""
 
 import asyncio
+import logging
 import os
 import signal
 from collections import Counter
@@ -35,6 +36,7 @@ from core.turn import Stop
 def worker(concurrency: int, drain: bool, tied: bool) -> None:  # noqa: FBT001 # click's way to say an option
     """Run agents on tickets, and deliver replies."""
     said = base.config()
+    _log_to_stderr()
     stops: Counter[str] = Counter()
 
     def ended(ticket: TicketId, stop: Stop) -> None:
@@ -65,6 +67,14 @@ def worker(concurrency: int, drain: bool, tied: bool) -> None:  # noqa: FBT001 #
     base.show({"runs": dict(stops)}, lambda: _summary(stops))
     if interrupted:
         base.leave(INTERRUPTED)
+
+
+def _log_to_stderr() -> None:
+    """Our own log lines, which hold no secret and no message, go to stderr."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("%(asctime)s %(name)s: %(message)s"))
+    ours = logging.getLogger("handoff")
+    ours.handlers = [handler]
 
 
 async def _try_tools(house: House) -> None:

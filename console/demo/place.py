@@ -79,8 +79,7 @@ def make_place(store: str | None, *, model: str | None, fresh: bool) -> Place:
     Args:
         store: The store that was asked for, or None for one in the folder.
         model: Whom to ask instead of the configured model, or None.
-        fresh: Whether to begin again. A store that was asked for must be empty then:
-            only the demo's own is removed.
+        fresh: Whether to begin again, with the folder removed.
 
     Raises:
         BadConfiguration: The folder can't be made.

@@ -22,7 +22,7 @@ from console.demo.story import Story
 from core.decision import Operator, Role
 from core.errors import StoreUnreachable
 from core.flows.intake import receive
-from core.ports import Clock, Ids, Store, Transaction
+from core.ports import Clock, Ids, QueueQuery, Store, Transaction
 
 _TICK = 0.5
 _GRACE = 10.0
@@ -95,6 +95,15 @@ def _answered(tx: Transaction, story: Story) -> Mapping[str, int]:
         if arrived is not None:
             found[tale.key] = delivered.get(arrived[0], 0)
     return found
+
+
+def is_ours(tx: Transaction) -> bool:
+    """Whether a store is empty, or was a demo's from the start."""
+    if not tx.queue(QueueQuery(limit=1)):
+        return True
+    story = Story(start=tx.now)
+    first = (story.external_id(tale.key, 0) for tale in story.tales)
+    return any(tx.arrived("mail", message) for message in first)
 
 
 async def add_colleagues(store: Store) -> None:

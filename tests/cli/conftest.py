@@ -57,7 +57,7 @@ def anywhere(
 
     def run(*arguments: str, stdin: str | bytes = "") -> Said:
         raw = stdin.encode() if isinstance(stdin, str) else stdin
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(raw)))
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(raw), "utf-8"))
         capsys.readouterr()
         code = cli.run(arguments)
         out, err = capsys.readouterr()

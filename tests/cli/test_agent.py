@@ -15,12 +15,17 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import ROOT, Handoff, Said, message
+from tests.worlds import faults
 from tests.worlds.brains import answers
 from tests.worlds.messages_api import MessagesApi
 
 DAMAGED = (
     "SU-48208: the vase is in a hundred pieces, the box was fine. A refund will do. "
     "Postcode 00100."
+)
+BENT = (
+    "Hello, the tip of the knife from SU-48218 was bent, it arrived damaged. Postcode "
+    "80331. I would like my money back. Viktor Hansl"
 )
 TWICE = (
     "Hello, my card shows 556.00 EUR twice for order SU-48204 (four chairs). I ordered "
@@ -37,11 +42,11 @@ def at_sundry(handoff: Handoff, sundry: Path) -> Handoff:
 
 
 @pytest.fixture
-def proposed(at_sundry: Handoff) -> Callable[[], tuple[str, str]]:
+def proposed(at_sundry: Handoff) -> Callable[..., tuple[str, str]]:
     """A ticket on which the agent proposed something, and the decision."""
 
-    def propose() -> tuple[str, str]:
-        line = message(text=TWICE, **{"from": "jonas.ehlert@example.com"})
+    def propose(text: str = BENT) -> tuple[str, str]:
+        line = message(text=text, **{"from": "buyer@example.com"})
         ticket = at_sundry("ingest", "-", stdin=line).lines[0]["ticket"]
         assert at_sundry("worker", "--drain").code == 0
         [decision] = at_sundry("decisions", "--json").json
@@ -79,7 +84,7 @@ def test_a_drained_worker_has_answered_and_delivered_and_its_run_replays(
 
 
 def test_rule_06_an_approved_decision_is_executed_once_and_stands(
-    at_sundry: Handoff, proposed: Callable[[], tuple[str, str]]
+    at_sundry: Handoff, proposed: Callable[..., tuple[str, str]]
 ) -> None:
     ticket, decision = proposed()
     approved = at_sundry("decide", decision, "--approve", "--json")
@@ -95,8 +100,23 @@ def test_rule_06_an_approved_decision_is_executed_once_and_stands(
     assert at_sundry("decisions", "--json").json == []
 
 
+def test_an_amount_over_the_limit_needs_two_different_people(
+    at_sundry: Handoff, proposed: Callable[..., tuple[str, str]]
+) -> None:
+    at_sundry("operator", "add", "Sam", "--role", "supervisor")
+    _, decision = proposed(TWICE)
+    first = at_sundry("decide", decision, "--approve", "--json")
+    twice = at_sundry("decide", decision, "--approve")
+    second = at_sundry("decide", decision, "--approve", "--as", "Sam", "--json")
+
+    assert first.json["state"] == "pending"
+    assert "second supervisor" in first.err
+    assert twice.code == 1
+    assert second.json["state"] == "approved"
+
+
 def test_a_rejection_needs_a_reason_and_does_nothing_else(
-    at_sundry: Handoff, proposed: Callable[[], tuple[str, str]]
+    at_sundry: Handoff, proposed: Callable[..., tuple[str, str]]
 ) -> None:
     ticket, decision = proposed()
     rejected = at_sundry("decide", decision, "--reject", "--why", "paid once only")
@@ -110,12 +130,10 @@ def test_a_rejection_needs_a_reason_and_does_nothing_else(
 
 
 def test_rule_06_a_decision_older_than_the_buyers_words_asks_to_look_at_them(
-    at_sundry: Handoff, proposed: Callable[[], tuple[str, str]]
+    at_sundry: Handoff, proposed: Callable[..., tuple[str, str]]
 ) -> None:
     ticket, decision = proposed()
-    line = message(
-        2, text="Wait!", ticket=ticket, **{"from": "jonas.ehlert@example.com"}
-    )
+    line = message(2, text="Wait!", ticket=ticket, **{"from": "buyer@example.com"})
     seq = at_sundry("ingest", "-", stdin=line).lines[0]["seq"]
     stale = at_sundry("decide", decision, "--approve")
     seen = at_sundry("decide", decision, "--approve", "--seen", str(seq))
@@ -126,7 +144,7 @@ def test_rule_06_a_decision_older_than_the_buyers_words_asks_to_look_at_them(
 
 
 def test_an_override_is_judged_by_the_tools_own_schema(
-    at_sundry: Handoff, proposed: Callable[[], tuple[str, str]]
+    at_sundry: Handoff, proposed: Callable[..., tuple[str, str]]
 ) -> None:
     _, decision = proposed()
     [known] = at_sundry("decisions", "--json").json
@@ -141,7 +159,7 @@ def test_an_override_is_judged_by_the_tools_own_schema(
 
 
 def test_f16_who_is_no_supervisor_decides_nothing(
-    at_sundry: Handoff, proposed: Callable[[], tuple[str, str]]
+    at_sundry: Handoff, proposed: Callable[..., tuple[str, str]]
 ) -> None:
     _, decision = proposed()
     at_sundry("operator", "add", "Mira")
@@ -167,6 +185,33 @@ def test_a_worker_asks_the_messages_api_where_the_environment_says(
     assert violations == []
     assert (reply["ticket"], reply["text"]) == (ticket, "It is on its way.")
     assert reply["state"] == "no_channel"
+
+
+def test_a_take_over_is_asked_for_and_comes_at_the_runs_boundary(
+    handoff: Handoff, sqlite_url: str
+) -> None:
+    gate = faults.Gate()
+    with MessagesApi(answers("Too late.")) as api:
+        api.fail_next(gate)
+        ticket = handoff("ingest", "-", stdin=message()).lines[0]["ticket"]
+        worker = subprocess.Popen(
+            [sys.executable, "-m", "console.cli", "worker", "--store", sqlite_url],
+            env=os.environ | api.environment | {"PYTHONPATH": str(ROOT)},
+            stdin=subprocess.DEVNULL,
+        )
+        assert gate.arrived.wait(20)
+        asked = handoff("take", ticket)
+        taken = handoff("take", ticket, "--wait", "20", "--json")
+        worker.terminate()
+        worker.wait(20)
+        gate.open()
+    chart = handoff("show", ticket, "--json").json
+
+    assert asked.code == 1
+    assert "asked for" in asked.err
+    assert taken.json["token"] == 2
+    assert chart["runs"][0]["outcome"]["stop"] == "handed_over"
+    assert chart["outbox"] == []
 
 
 def test_rule_15_without_a_key_the_ticket_goes_to_people(handoff: Handoff) -> None:
@@ -212,8 +257,8 @@ def test_rule_11_the_doctor_fails_where_the_lease_is_hardly_longer_than_runs(
 ) -> None:
     at_sundry("ingest", "-", stdin=message(text=DAMAGED))
     at_sundry("worker", "--drain")
-    text = sundry.read_text().replace('lease = "120s"', 'lease = "1ms"')
-    sundry.write_text(text)
+    text = sundry.read_bytes().decode().replace('lease = "120s"', 'lease = "1ms"')
+    sundry.write_bytes(text.encode())
     said = at_sundry("doctor")
 
     assert said.code == 1
@@ -235,7 +280,7 @@ def test_the_demo_shows_the_whole_product_and_can_be_resumed(tmp_path: Path) -> 
         assert done.stderr == b""
         return [json.loads(line) for line in done.stdout.splitlines()]
 
-    first, second = demo(10), demo(3)
+    first, second = demo(8), demo(2)
     kinds = {event["event"] for event in first}
     folder = tmp_path / "data" / "handoff" / "demo"
 
@@ -245,6 +290,19 @@ def test_the_demo_shows_the_whole_product_and_can_be_resumed(tmp_path: Path) -> 
     assert isinstance(tickets, int)
     assert 20 <= tickets < 40
     assert "Traceback" not in (folder / "worker.log").read_text()
+
+
+def test_the_demo_stays_out_of_a_store_with_tickets_of_others(
+    handoff: Handoff,
+) -> None:
+    handoff("ingest", "-", stdin=message())
+    said = handoff("demo", "--headless", "1")
+    fresh = handoff("demo", "--headless", "1", "--fresh")
+
+    assert said.code == 1
+    assert "not the demo's" in said.err
+    assert fresh.code == 2
+    assert len(handoff("tickets", "--json").json) == 1
 
 
 def test_a_killed_demo_leaves_no_worker_behind(tmp_path: Path) -> None:
@@ -278,7 +336,7 @@ def _children(pid: int) -> list[int]:
     path = Path(f"/proc/{pid}/task/{pid}/children")
     if not path.exists():
         pytest.skip("children can't be listed here")
-    return [int(child) for child in path.read_text().split()]
+    return [int(child) for child in path.read_bytes().split()]
 
 
 def _pause() -> None:

@@ -57,7 +57,9 @@ def test_what_is_no_utf_8_is_a_bad_line(handoff: Handoff) -> None:
 
 def test_every_text_is_kept_as_it_came(both: Handoff) -> None:
     texts = ["\x00 NUL", "\x1b]52;c;QUJD\x07", "\u202eabc", "\ud800 alone", "e\u0301"]
-    said = both("ingest", "-", stdin="".join(message(n, text=t) for n, t in enumerate(texts)))
+    said = both(
+        "ingest", "-", stdin="".join(message(n, text=t) for n, t in enumerate(texts))
+    )
     charts = [both("show", line["ticket"], "--json").json for line in said.lines]
 
     assert [chart["journal"][0]["body"]["text"] for chart in charts] == texts
@@ -107,7 +109,9 @@ CONVERSATION: dict[str, Any] = {
         },
         {
             "role": "user",
-            "content": [{"type": "tool_result", "tool_use_id": "t1", "content": " x\n"}],
+            "content": [
+                {"type": "tool_result", "tool_use_id": "t1", "content": " x\n"}
+            ],
         },
         {"role": "assistant", "content": [{"type": "text", "text": "There."}]},
     ],
