@@ -28,6 +28,10 @@ log = logging.getLogger("handoff.console")
 log.addHandler(logging.NullHandler())  # else an unconfigured log paints the screen
 
 
+_LAST_WORDS = 2.0
+"""Seconds that a killed console takes at most to keep drafts."""
+
+
 class HandoffApp(App[None], inherit_bindings=False):
     """The console on one store, for one operator."""
 
@@ -69,7 +73,16 @@ class HandoffApp(App[None], inherit_bindings=False):
         gc.freeze()
 
     def _killed(self, number: int) -> None:
-        self.exit(return_code=128 + number)
+        self.run_worker(self._leave(128 + number), exit_on_error=False)
+
+    async def _leave(self, code: int) -> None:
+        """Keeps what was written, if that is quick, and goes."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_LAST_WORDS):
+                for screen in self.screen_stack:
+                    if isinstance(screen, Desk):
+                        await screen.keep_drafts()
+        self.exit(return_code=code)
 
     @override
     def get_theme_variable_defaults(self) -> dict[str, str]:

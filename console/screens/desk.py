@@ -226,18 +226,16 @@ class Desk(DeskCommands):
     def on_composer_edited(self, event: Composer.Edited) -> None:
         """Keeps what is written, a little after the last letter."""
         event.stop()
-        composer = self.query_one(Composer)
-        history = self.reads.history
-        if history is None or history.ticket.id != self.composing:
+        if self.writing is None:
             return
-        self.drafts.write(history.ticket.id, composer.mode, composer.text)
+        self.drafts.write(*self.writing, self.query_one(Composer).text)
         if self._saving is not None:
             self._saving.stop()
         self._saving = self.set_timer(SAVE, self._save_drafts)
 
     def _save_drafts(self) -> None:
         self.run_worker(
-            self.drafts.save(),
+            self.keep_drafts(),
             name="Keeping a draft",
             group="draft",
             exit_on_error=False,

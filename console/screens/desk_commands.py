@@ -364,16 +364,17 @@ class DeskCommands(DeskPanes, inherit_bindings=False):
             return
         if self.drafts.text(ticket, mode) == text:
             self.drafts.write(ticket, mode, "")
-        self._act(self._drafts_saved(), lambda _: None)
+        self._act(self.keep_drafts(), lambda _: None)
         if mode == "note":
             self.noting = False
             self.go("timeline")
         self._composer_again()
         self.query_one(Timeline).to_end()
 
-    async def _drafts_saved(self) -> Said:
-        kept = await self.drafts.save()
-        return Said(words="", done=kept)
+    async def keep_drafts(self) -> Said:
+        """Stores every unsent text, the last letters included."""
+        self.keep_written()
+        return Said(words="", done=await self.drafts.save())
 
     def _do_give_back(self) -> None:
         history = self.history
@@ -396,7 +397,7 @@ class DeskCommands(DeskPanes, inherit_bindings=False):
         return answer
 
     async def _give(self, ticket: TicketId, how: GiveBack) -> Said:
-        await self.drafts.save()
+        await self.keep_drafts()
         return await self.acts.give_back(ticket, how)
 
     def _do_decide(self) -> None:
@@ -466,7 +467,7 @@ class DeskCommands(DeskPanes, inherit_bindings=False):
         self.app.push_screen(LeavePanel(held, unsent=self.drafts.unsent), answer)
 
     def _leave(self) -> None:
-        self._act(self._drafts_saved(), lambda _: self.app.exit())
+        self._act(self.keep_drafts(), lambda _: self.app.exit())
 
     # How acts are told
 

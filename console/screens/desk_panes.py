@@ -42,6 +42,7 @@ class DeskPanes(Screen[None], inherit_bindings=False):
         self.taking: Taking | None = None
         self.noting = False
         self.composing: TicketId | None = None
+        self.writing: tuple[TicketId, str] | None = None
 
     def ticket(self) -> TicketId | None:
         """The ticket under the cursor; the desk answers."""
@@ -225,13 +226,22 @@ class DeskPanes(Screen[None], inherit_bindings=False):
 
     def _paint_composer(self) -> None:
         composer = self.query_one(Composer)
+        self.keep_written()
         standing = self.standing()
         mine = standing is not None and standing.held_by == self.me
         mode = "note" if self.noting else "reply"
         open_ = self.composing is not None and (mine or self.noting)
         composer.present(mode=mode, open_=open_, words=self._composer_words(mine=mine))
+        self.writing = None
         if self.composing is not None:
+            self.writing = (self.composing, mode)
             composer.fill(self.drafts.text(self.composing, mode))
+
+    def keep_written(self) -> None:
+        """Takes note of the last letters, before the editor is for something else."""
+        composer = self.query_one(Composer)
+        if self.writing is not None and composer.changed:
+            self.drafts.write(*self.writing, composer.text)
 
     def _composer_words(self, *, mine: bool) -> Line:
         standing, ticket = self.standing(), self.composing

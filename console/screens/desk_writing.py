@@ -44,6 +44,11 @@ class Drafts:
         """Whether there is any text that was not sent."""
         return any(text.strip() for text in self._texts.values())
 
+    @property
+    def saved(self) -> bool:
+        """Whether everything written is stored."""
+        return not self._unsaved
+
     async def save(self) -> bool:
         """Stores what was written since; what can't be stored stays to be stored.
 
@@ -51,9 +56,9 @@ class Drafts:
             Whether all is stored.
         """
         for key in tuple(self._unsaved):
-            self._unsaved.discard(key)
             ticket, mode = key
-            said = await self.acts.save_draft(ticket, mode, self._texts[key])
-            if not said.done:
-                self._unsaved.add(key)
-        return not self._unsaved
+            text = self._texts[key]
+            said = await self.acts.save_draft(ticket, mode, text)
+            if said.done and self._texts[key] == text:
+                self._unsaved.discard(key)
+        return self.saved

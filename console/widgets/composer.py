@@ -88,6 +88,11 @@ class Composer(Vertical):
         """What is written."""
         return self.editor.text
 
+    @property
+    def changed(self) -> bool:
+        """Whether the person wrote something that was not told yet."""
+        return self.editor.text != self._filled
+
     def fill(self, text: str) -> None:
         """Puts a draft into the editor; that is no edit of the person's."""
         safe = cleanse(text, limit=100_000, lines=5000)
@@ -108,6 +113,6 @@ class Composer(Vertical):
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
         """Tells of what the person wrote, not of what was filled in."""
         event.stop()
-        if self.editor.text != self._filled:
+        if self.changed:
             self._filled = self.editor.text
             self.post_message(self.Edited())

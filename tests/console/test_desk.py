@@ -1,6 +1,9 @@
 """The desk on a real store: what a person does, and what happens meanwhile."""
 
 import json
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from typing import TypeVar
 
 from textual import events
 from textual.pilot import Pilot
@@ -16,12 +19,17 @@ from console.widgets.composer import Composer
 from console.widgets.queue import Queue
 from console.widgets.spans import plain
 from console.widgets.timeline import Timeline
-from core.flows.handoff import take_over
+from core.errors import StoreUnreachable
+from core.flows.handoff import reply, take_over
 from core.history import History
+from core.ports import Transaction
 from core.ticket import TicketId
+from store.transaction import SqlStore
 from tests.console.counter import MIRA, Counter
 from tests.console.scenes import ME
 from tests.console.steps import app_on, desk_of, pane_text, screen_text, told, until
+
+T = TypeVar("T")
 
 WIDE = (200, 50)
 
@@ -276,11 +284,10 @@ async def test_f113_drafts_of_reply_and_note_come_back_after_a_restart(
         await held(pilot, app)
         await pilot.press("r", *"R", "escape", "n", *"N", "escape")
 
-        async def kept() -> set[tuple[str, str]]:
-            return {(d.mode, d.text) for d in (await stored(counter, ticket)).drafts}
-
-        await until(pilot, lambda: not desk_of(app).drafts._unsaved)
-        assert await kept() == {("reply", "R"), ("note", "N")}
+        drafts = desk_of(app).drafts
+        await until(pilot, lambda: drafts.saved and drafts.text(ticket, "note"))
+        kept = {(d.mode, d.text) for d in (await stored(counter, ticket)).drafts}
+        assert kept == {("reply", "R"), ("note", "N")}
     again = app_on(counter.store)
     async with again.run_test(size=WIDE) as pilot:
         await all_view(pilot, again)
@@ -397,3 +404,80 @@ async def test_what_is_typed_right_after_a_key_is_text_and_no_command(
         history = await stored(counter, ticket)
         assert history.lock.holder is None
         assert history.decisions[0].state.value == "pending"
+
+
+@dataclass
+class Unplugged:
+    """A real store whose line can be cut."""
+
+    store: SqlStore
+    cut: bool = False
+    follows: int = 0
+
+    async def read(self, look: Callable[[Transaction], T]) -> T:
+        self._line()
+        return await self.store.read(look)
+
+    async def write(self, transact: Callable[[Transaction], T]) -> T:
+        self._line()
+        return await self.store.write(transact)
+
+    async def follow(self) -> AsyncIterator[frozenset[TicketId]]:
+        self._line()
+        async for tickets in self.store.follow():
+            yield tickets
+            self._line()
+
+    def _line(self) -> None:
+        if self.cut:
+            raise StoreUnreachable("desk.db can't be reached")
+
+
+async def test_f96_a_lost_store_keeps_the_text_refuses_acts_and_comes_back(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("Hello?")
+    line = Unplugged(counter.store)
+    app = app_on(line)
+    async with app.run_test(size=WIDE) as pilot:
+        await all_view(pilot, app)
+        await held(pilot, app)
+        line.cut = True
+        await counter.writes("Are you there?", ticket=ticket)
+        await until(pilot, lambda: "OFFLINE" in screen_text(app))
+        assert "desk.db can't be reached" in screen_text(app)
+        await pilot.press("r", *"kept", "ctrl+s", "escape", "R")
+        await until(pilot, lambda: "nothing was changed" in told(app))
+        assert app.screen is desk_of(app)
+        assert desk_of(app).query_one(Composer).text == "kept"
+        line.cut = False
+        await pilot.press("ctrl+r")
+        await until(pilot, lambda: "OFFLINE" not in screen_text(app))
+        await until(pilot, lambda: "Are you there?" in screen_text(app))
+        assert desk_of(app).query_one(Composer).text == "kept"
+        await until(pilot, lambda: desk_of(app).drafts.saved)
+        await pilot.press("r", "ctrl+s")
+        await until(pilot, lambda: "Stored" in told(app))
+        assert [r.text for r in (await stored(counter, ticket)).outbox] == ["kept"]
+
+
+async def test_the_row_stays_under_the_cursor_when_the_list_sorts_anew(
+    counter: Counter,
+) -> None:
+    tickets = [await counter.writes("?", subject=f"Nr {n}") for n in range(40)]
+    app = app_on(counter.store)
+    async with app.run_test(size=(120, 30)) as pilot:
+        await all_view(pilot, app)
+        queue = desk_of(app).query_one(Queue)
+        await until(pilot, lambda: queue.total == 40)
+        await pilot.press(*"jjjjjj")
+        chosen = queue.cursor
+        row = queue.cursor_at - queue.scroll_offset.y
+        before = queue.cursor_at
+        for ticket in tickets[:4]:
+            await take_over(counter.store, ticket, MIRA)
+            await reply(counter.store, ticket, MIRA, "Here it is.")
+        await until(pilot, lambda: queue.cursor_at != before, "sorted anew")
+        assert queue.cursor == chosen
+        assert queue.cursor_at - queue.scroll_offset.y in {row, queue.cursor_at}
+        assert chosen in pane_text(app, "banner")
