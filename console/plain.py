@@ -11,13 +11,14 @@ from datetime import datetime
 from typing import assert_never
 
 from console.shapes import when
-from console.wording import count, money, stop_words
+from console.wording import count, happened, money, stop_words
 from core.cleanse import cleanse, one_line
 from core.decision import Decision, Operator
 from core.history import History, QueueRow, Reply
 from core.journal import (
     ActionChanged,
     Body,
+    Claimed,
     Compacted,
     DecisionChanged,
     Delivery,
@@ -28,8 +29,10 @@ from core.journal import (
     LockChanged,
     Message,
     Note,
+    Paused,
     Refused,
     RunChanged,
+    Snoozed,
     StateAmended,
     Thinking,
     ToolCalled,
@@ -275,6 +278,8 @@ def _fact(body: Body) -> str:
             return f"reply {seq} {state}{f' ({one_line(why, 80)})' if why else ''}"
         case Refused(what=what, rule=rule):
             return f"refused {one_line(what, 60)}: {one_line(rule)}"
+        case Paused() | Claimed() | Snoozed():
+            return happened(body)
         case Erased(what=what, receipt=receipt):
             return f"erased {one_line(what, 60)}, receipt {one_line(receipt, 60)}"
         case _:

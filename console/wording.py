@@ -11,6 +11,7 @@ from typing import assert_never
 
 from core.cleanse import one_line
 from core.history import QueueRow
+from core.journal import Claimed, Paused, Snoozed
 from core.standing import Standing
 from core.ticket import Status
 
@@ -185,3 +186,20 @@ DELIVERY = {
     "discarded": Word(symbol="✗", words="discarded", role="dim"),
 }
 """What became of a reply, by its state in the outbox."""
+
+
+def happened(body: Paused | Claimed | Snoozed) -> str:
+    """What somebody did to the ticket, in words that follow their name."""
+    match body:
+        case Paused(paused=True, why=why):
+            return f"stopped the agent here: {one_line(why, 80)}"
+        case Paused():
+            return "let the agent go on"
+        case Claimed(owner=None):
+            return "no longer looks after it"
+        case Claimed(owner=owner):
+            return f"looks after it: {one_line(owner or '', 40)}"
+        case Snoozed(until=None):
+            return "woke it"
+        case Snoozed(until=until):
+            return f"lets it sleep until {one_line(until or '', 40)}"

@@ -223,6 +223,28 @@ class Refused:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Paused:
+    """The agent was stopped on this ticket, or let go on."""
+
+    paused: bool
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claimed:
+    """An operator looks after the ticket while the agent goes on; None: nobody."""
+
+    owner: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snoozed:
+    """The ticket sleeps until a time, or has woken (None)."""
+
+    until: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Erased:
     """Bodies were removed; the entry says what and under which receipt."""
 
@@ -247,6 +269,9 @@ Body: TypeAlias = (
     | Compacted
     | Delivery
     | Refused
+    | Paused
+    | Claimed
+    | Snoozed
     | Erased
 )
 
@@ -267,6 +292,9 @@ KINDS: Mapping[str, type[Body]] = {
     "compaction": Compacted,
     "delivery": Delivery,
     "refused": Refused,
+    "pause": Paused,
+    "claim": Claimed,
+    "snooze": Snoozed,
     "erased": Erased,
 }
 _KIND_OF = {cls: kind for kind, cls in KINDS.items()}

@@ -14,6 +14,7 @@ from datetime import datetime
 from core.identity import Identity
 from core.journal import (
     ActionChanged,
+    Claimed,
     Compacted,
     DecisionChanged,
     Delivery,
@@ -22,7 +23,9 @@ from core.journal import (
     IdentityChanged,
     LockChanged,
     Message,
+    Paused,
     RunChanged,
+    Snoozed,
     StateAmended,
     Triaged,
 )
@@ -49,6 +52,9 @@ class Standing:
         attended_seq: The newest entry that the agent had looked at when it let go.
         with_people: Why the ticket is in people's hands, or None.
         resolved: Whether it was resolved and nothing came since.
+        paused: Why the agent is stopped on this ticket, or None.
+        owner: The operator who looks after it while the agent goes on, or None.
+        snoozed_until: Until when it sleeps, RFC 3339, or None.
         held_by: The operator who holds, or None.
         held_since: Since when.
         wanted_by: The operator who waits for the run.
@@ -80,6 +86,9 @@ class Standing:
     attended_seq: int = 0
     with_people: str | None = None
     resolved: bool = False
+    paused: str | None = None
+    owner: str | None = None
+    snoozed_until: str | None = None
     held_by: str | None = None
     held_since: datetime | None = None
     wanted_by: str | None = None
@@ -108,7 +117,10 @@ class Standing:
         """Whether the agent should look, were it free to (protocol "Arrival")."""
         asked = self.last_buyer_seq if self.unanswered else 0
         return (
-            max(asked, self.wake_seq) > self.attended_seq and self.with_people is None
+            max(asked, self.wake_seq) > self.attended_seq
+            and self.with_people is None
+            and self.paused is None
+            and self.snoozed_until is None
         )
 
 
@@ -139,9 +151,10 @@ def status(standing: Standing) -> Status:
         (bool(s.doubts), Status.IN_DOUBT),
         (s.held_by is not None, Status.HELD),
         (s.run is not None, Status.AGENT),
+        (s.snoozed_until is not None, Status.WAITING_BUYER),
         (s.with_people is not None, Status.NEEDS_HUMAN),
         (s.resolved, Status.RESOLVED),
-        (s.due, Status.QUEUED),
+        (s.due or (s.paused is not None and bool(s.unanswered)), Status.QUEUED),
         (bool(s.pending), Status.NEEDS_DECISION),
     ):
         if stands:
@@ -172,6 +185,7 @@ def _said(s: Standing, entry: Entry, body: Message) -> Standing:
             last_buyer_at=entry.at,
             unanswered=(*kept, (entry.seq, entry.at)),
             resolved=False,
+            snoozed_until=None,
         )
         if body.stranger:
             return replace(s, with_people="from somebody who is not on the ticket")
@@ -223,7 +237,12 @@ def _lock(s: Standing, entry: Entry, body: LockChanged) -> Standing:
             return replace(s, wanted_by=person if body.until is None else None)
         case "acquired" | "handed_over" | "forced" if by_person:
             return replace(
-                s, held_by=person, held_since=entry.at, wanted_by=None, resolved=False
+                s,
+                held_by=person,
+                held_since=entry.at,
+                wanted_by=None,
+                resolved=False,
+                snoozed_until=None,
             )
         case "acquired" if isinstance(name, str):
             return replace(s, run=name, run_turn=0, run_since=entry.at)
@@ -322,6 +341,12 @@ def _fact(s: Standing, entry: Entry) -> Standing:
             return replace(s, identity=_identity(entry, body))
         case Escalated(reason=reason):
             return replace(s, with_people=reason)
+        case Paused(paused=paused, why=why):
+            return replace(s, paused=(why or "paused") if paused else None)
+        case Claimed(owner=owner):
+            return replace(s, owner=owner)
+        case Snoozed(until=until):
+            return replace(s, snoozed_until=until)
         case Compacted(upto=upto):
             return replace(s, compacted_upto=max(upto, s.compacted_upto))
         case _:

@@ -14,10 +14,11 @@ from typing import assert_never
 
 from console.widgets.spans import EMPTY, Line, Span, clip, line, paragraph, width_of
 from console.widgets.timeline_items import Item
-from console.wording import DELIVERY, clock_time, money, stop_words
+from console.wording import DELIVERY, clock_time, happened, money, stop_words
 from core.cleanse import changed, cleanse, one_line
 from core.journal import (
     ActionChanged,
+    Claimed,
     Compacted,
     DecisionChanged,
     Delivery,
@@ -28,8 +29,10 @@ from core.journal import (
     LockChanged,
     Message,
     Note,
+    Paused,
     Refused,
     RunChanged,
+    Snoozed,
     StateAmended,
     Thinking,
     ToolCalled,
@@ -133,6 +136,9 @@ def _body(item: Item, reader: Reader, *, opened: bool) -> list[Line]:  # noqa: C
         case Refused(what=what, rule=rule):
             said = f"refused: {one_line(what, 80)} · {one_line(rule, 120)}"
             return [line((f"✗ {at} {said}", "dim"))]
+        case Paused() | Claimed() | Snoozed():
+            said = f"{one_line(entry.actor.name, 40)} {happened(entry.body)}"
+            return [line((f"· {at} {said}", "faint"))]
         case Erased(what=what, receipt=receipt):
             said = f"erased: {one_line(what, 80)} · {one_line(receipt, 60)}"
             return [line((f"✗ {at} {said}", "dim"))]
