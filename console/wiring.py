@@ -137,7 +137,8 @@ async def operator(store: Store, asked: str | None) -> Operator:
 @asynccontextmanager
 async def open_tools(config: Config) -> AsyncIterator[Tools]:
     """The configured tool servers; they are started when first needed."""
-    from core.adapters.mcp_tools import McpTools, Server
+    from core.adapters.mcp_servers import Server
+    from core.adapters.mcp_tools import McpTools
 
     servers = [
         Server(

@@ -111,7 +111,9 @@ def _line(told: shapes.Shape) -> str:
     run = told["run_id"]
     match told["result"]:
         case "same":
-            return f"{run} same: {told['turns']} turns rebuilt byte for byte"
+            turns = told["turns"]
+            words = count(turns if isinstance(turns, int) else 0, "turn")
+            return f"{run} same: {words} rebuilt byte for byte"
         case "differs":
             diff = told["diff"]
             lines = diff if isinstance(diff, list) else []

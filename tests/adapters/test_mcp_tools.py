@@ -16,7 +16,8 @@ from typing import Any
 
 import pytest
 
-from core.adapters.mcp_tools import McpTools, Server
+from core.adapters.mcp_servers import Server
+from core.adapters.mcp_tools import McpTools
 from core.errors import BadConfiguration, ToolLost
 from core.tool import FREE, UNKNOWN, ToolPolicy, ToolResult
 from tests.worlds import retail_shop
@@ -181,7 +182,7 @@ async def test_a_server_that_died_between_calls_is_started_again(
     async with opened(odd(tmp_path)) as tools:
         pid = int(str((await call(tools, "bye")).content))
         os.kill(pid, signal.SIGKILL)
-        await tools._programs["odd"].over.wait()
+        await tools._running.over(odd(tmp_path)).wait()
         again = await call(tools, "bye")
 
     assert int(str(again.content)) != pid
