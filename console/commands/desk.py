@@ -8,7 +8,8 @@ from console import plain, shapes
 from console.commands import base
 from console.commands.base import REFUSED, USAGE, Failed, fail
 from core.flows import handoff
-from core.flows.handoff import Done, GiveBack, NotHolder, NotPossible
+from core.flows.handoff import GiveBack
+from core.flows.person import Done, NotHolder, NotPossible
 from core.lock import (
     Acquired,
     Acquisition,

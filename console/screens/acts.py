@@ -24,7 +24,7 @@ from core.decision import (
     Verdict,
 )
 from core.errors import HandoffError
-from core.flows import handoff, supervise
+from core.flows import handoff, person, supervise
 from core.lock import Acquired, AlreadyYours, HeldBy, PassedOn, TakeoverWanted
 from core.ticket import TicketId
 
@@ -68,7 +68,7 @@ class Acts:
             case PassedOn(lock=lock):
                 name = lock.holder.name if lock.holder else "a colleague"
                 return _no(f"{one_line(name, 30)} asked first and has it now")
-            case handoff.NotPossible(why=why):
+            case person.NotPossible(why=why):
                 return _no(why)
 
     async def press(self, ticket: TicketId) -> Said:
@@ -184,14 +184,14 @@ def _ruled(outcome: supervise.Decided) -> Said:
             return _no("there is no such decision any more")
 
 
-def _outcome(outcome: handoff.Done | handoff.Refusal, words: str) -> Said:
+def _outcome(outcome: person.Done | person.Refusal, words: str) -> Said:
     match outcome:
-        case handoff.Done():
+        case person.Done():
             return Said(words=words, done=True)
-        case handoff.NotHolder(holder=holder):
+        case person.NotHolder(holder=holder):
             who = "nobody" if holder is None else one_line(holder.name, 30)
             return _no(f"you do not hold it any more: {who} does")
-        case handoff.NotPossible(why=why):
+        case person.NotPossible(why=why):
             return _no(why)
 
 

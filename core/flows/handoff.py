@@ -5,11 +5,19 @@ transaction that writes, and a refused try is journaled in one of its own (rule 
 """
 
 from dataclasses import dataclass, replace
-from datetime import datetime
-from typing import TypeAlias
 
 from core.decision import Operator, Role
 from core.flows.holding import seat
+from core.flows.person import (
+    Done,
+    NotHolder,
+    NotPossible,
+    Refusal,
+    as_of_now,
+    hold_of,
+    not_holder,
+    note_refusal,
+)
 from core.flows.speak import say
 from core.history import Draft, History
 from core.journal import Delivery, LockChanged, Note, Refused
@@ -34,39 +42,6 @@ from core.lock import (
 from core.ports import Store, Transaction
 from core.stretch import ended
 from core.ticket import Origin, TicketId, operator
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NotHolder:
-    """The operator does not hold the ticket; nothing was done.
-
-    Attributes:
-        holder: Who does, or None.
-        since: Since when.
-    """
-
-    holder: Holder | None
-    since: datetime | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NotPossible:
-    """A rule said no; nothing was done. `why` is one line for the operator."""
-
-    why: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Done:
-    """It is stored.
-
-    Attributes:
-        seq: The journal entry.
-        message_id: For a reply: its stable id in the outbox.
-    """
-
-    seq: int
-    message_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,9 +76,6 @@ class GivenBack:
     workers_alive: bool
 
 
-Refusal: TypeAlias = NotHolder | NotPossible
-
-
 async def take_over(
     store: Store,
     ticket: TicketId,
@@ -127,7 +99,7 @@ async def take_over(
 
     def take(tx: Transaction) -> Acquisition | NotPossible:
         history = tx.history(ticket)
-        wrong = _may_not_take(_as_of_now(tx, by), forced=forced)
+        wrong = _may_not_take(as_of_now(tx, by), forced=forced)
         if wrong is not None:
             refused = Refused(what="take over", rule=wrong)
             tx.append(ticket, operator(by.name), refused)
@@ -141,11 +113,6 @@ async def take_over(
         return outcome
 
     return await store.write(take)
-
-
-def _as_of_now(tx: Transaction, by: Operator) -> Operator:
-    """The operator as stored now: a right may be gone since the screen was opened."""
-    return {o.name: o for o in tx.operators()}.get(by.name, by)
 
 
 def _may_not_take(by: Operator, *, forced: bool) -> str | None:
@@ -242,7 +209,7 @@ async def reply(
 
     def send(tx: Transaction) -> Done | NotHolder:
         history = tx.history(ticket)
-        hold = _hold(history.lock, _as_of_now(tx, by))
+        hold = hold_of(history.lock, as_of_now(tx, by))
         if isinstance(hold, NotHolder):
             return hold
         newest = history.standing.last_seq
@@ -252,7 +219,7 @@ async def reply(
 
     outcome = await store.write(send)
     if isinstance(outcome, NotHolder):
-        await _refused(store, ticket, by, "reply", _not_holder(outcome))
+        await note_refusal(store, ticket, by, "reply", not_holder(outcome))
     return outcome
 
 
@@ -290,17 +257,17 @@ async def give_back(
 
     outcome = await store.write(release_it)
     if isinstance(outcome, NotHolder):
-        await _refused(store, ticket, by, "give back", _not_holder(outcome))
+        await note_refusal(store, ticket, by, "give back", not_holder(outcome))
     return outcome
 
 
 def _give_back(
     tx: Transaction, ticket: TicketId, by: Operator, how: GiveBack
 ) -> GivenBack | Refusal:
-    history, now = tx.history(ticket), _as_of_now(tx, by)
+    history, now = tx.history(ticket), as_of_now(tx, by)
     if how.forced and (now.disabled or now.role is not Role.SUPERVISOR):
         return NotPossible(why="only a supervisor may give back another's ticket")
-    hold = history.lock.hold if how.forced else _hold(history.lock, now)
+    hold = history.lock.hold if how.forced else hold_of(history.lock, now)
     if isinstance(hold, NotHolder):
         return hold
     holder = history.lock.holder
@@ -380,7 +347,7 @@ async def send_withheld(
 
     def send(tx: Transaction) -> Done | Refusal:
         history = tx.history(ticket)
-        hold = _hold(history.lock, _as_of_now(tx, by))
+        hold = hold_of(history.lock, as_of_now(tx, by))
         if isinstance(hold, NotHolder):
             return hold
         held = _discard(tx, history, by, message_seq, f"sent by {by.name} instead")
@@ -400,7 +367,7 @@ async def discard_withheld(
 
     def discard(tx: Transaction) -> Done | Refusal:
         history = tx.history(ticket)
-        hold = _hold(history.lock, _as_of_now(tx, by))
+        hold = hold_of(history.lock, as_of_now(tx, by))
         if isinstance(hold, NotHolder):
             return hold
         held = _discard(tx, history, by, message_seq, f"discarded by {by.name}")
@@ -451,24 +418,3 @@ async def save_draft(
         )
 
     await store.write(keep)
-
-
-def _hold(lock: Lock, by: Operator) -> Hold | NotHolder:
-    mine = Holder(kind=HolderKind.OPERATOR, name=by.name)
-    if by.disabled or lock.holder != mine:
-        return NotHolder(holder=lock.holder, since=lock.since)
-    return lock.hold
-
-
-def _not_holder(outcome: NotHolder) -> str:
-    if outcome.holder is None:
-        return "nobody holds the ticket; take it over first"
-    return f"{outcome.holder.name} holds the ticket"
-
-
-async def _refused(
-    store: Store, ticket: TicketId, by: Operator, what: str, rule: str
-) -> None:
-    """Journals a refused try in a transaction of its own."""
-    refused = Refused(what=what, rule=rule)
-    await store.write(lambda tx: tx.append(ticket, operator(by.name), refused))

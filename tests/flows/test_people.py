@@ -6,11 +6,8 @@ from dataclasses import replace
 import pytest
 
 from core.flows.handoff import (
-    Done,
     GiveBack,
     GivenBack,
-    NotHolder,
-    NotPossible,
     discard_withheld,
     give_back,
     note,
@@ -21,6 +18,7 @@ from core.flows.handoff import (
     stop_wanting,
     take_over,
 )
+from core.flows.person import Done, NotHolder, NotPossible
 from core.journal import Escalated, LockChanged, Message, Note, Refused
 from core.lock import Acquired, AlreadyYours, HeldBy, TakeoverWanted
 from core.ticket import ActorKind, Status

@@ -1,0 +1,75 @@
+"""An operator at a ticket: who they are now, whether they hold it, what is refused."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TypeAlias
+
+from core.decision import Operator
+from core.journal import Refused
+from core.lock import Hold, Holder, HolderKind, Lock
+from core.ports import Store, Transaction
+from core.ticket import TicketId, operator
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotHolder:
+    """The operator does not hold the ticket; nothing was done.
+
+    Attributes:
+        holder: Who does, or None.
+        since: Since when.
+    """
+
+    holder: Holder | None
+    since: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotPossible:
+    """A rule said no; nothing was done. `why` is one line for the operator."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """It is stored.
+
+    Attributes:
+        seq: The journal entry.
+        message_id: For a reply: its stable id in the outbox.
+    """
+
+    seq: int
+    message_id: str | None = None
+
+
+Refusal: TypeAlias = NotHolder | NotPossible
+
+
+def as_of_now(tx: Transaction, by: Operator) -> Operator:
+    """The operator as stored now: a right may be gone since the screen was opened."""
+    return {o.name: o for o in tx.operators()}.get(by.name, by)
+
+
+def hold_of(lock: Lock, by: Operator) -> Hold | NotHolder:
+    """The operator's hold, or who holds instead."""
+    mine = Holder(kind=HolderKind.OPERATOR, name=by.name)
+    if by.disabled or lock.holder != mine:
+        return NotHolder(holder=lock.holder, since=lock.since)
+    return lock.hold
+
+
+def not_holder(outcome: NotHolder) -> str:
+    """One line for somebody who does not hold the ticket."""
+    if outcome.holder is None:
+        return "nobody holds the ticket; take it over first"
+    return f"{outcome.holder.name} holds the ticket"
+
+
+async def note_refusal(
+    store: Store, ticket: TicketId, by: Operator, what: str, rule: str
+) -> None:
+    """Journals a refused try in a transaction of its own."""
+    refused = Refused(what=what, rule=rule)
+    await store.write(lambda tx: tx.append(ticket, operator(by.name), refused))
