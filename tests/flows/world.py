@@ -16,6 +16,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import sqlalchemy as sa
+
 from core.adapters.jsonl_channel import JsonlChannel
 from core.context import Voice
 from core.decision import Decision, Operator, Role
@@ -32,6 +34,7 @@ from core.ports import Store
 from core.ticket import Arrival, Json, TicketId
 from core.tool import FREE, ToolResult, ToolSpec
 from core.turn import ModelResponse, Request, Stop, Usage
+from store.schema import outbox
 from tests.core.building import PROMPT, REFUND
 from tests.worlds.brains import Brain, Call, Reply, answers
 from tests.worlds.message_answers import message_body
@@ -245,6 +248,16 @@ class World:
         """Delivers what waits; everything that has ever reached the buyer."""
         await deliver_due(self.house)
         return self.delivered()
+
+    async def time_goes_by_in_the_outbox(self) -> None:
+        """Makes what a dead sender has in its hands old enough to be taken up."""
+        engine = self.store._engine  # type: ignore[attr-defined]
+        long_ago = datetime(2020, 1, 1, tzinfo=UTC)
+
+        def age(connection: sa.Connection) -> None:
+            connection.execute(sa.update(outbox).values(state_at=long_ago))
+
+        await asyncio.wrap_future(engine.write(age))
 
     def delivered(self) -> list[dict[str, Any]]:
         """Everything that has reached the buyer."""
