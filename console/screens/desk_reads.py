@@ -80,6 +80,7 @@ class Reads:
         self._all = False
         self._busy = False
         self._sorted_at = 0.0
+        self._unsorted = False
         self._ahead = services.clock.now() - services.clock.now()
 
     def now(self) -> datetime:
@@ -102,7 +103,7 @@ class Reads:
             return
         self._busy = True
         try:
-            while self._changed or self._all:
+            while self._changed or self._all or self._unsorted:
                 changed, everything = self._changed, self._all
                 self._changed, self._all = set(), False
                 await self._look(changed, everything=everything)
@@ -113,18 +114,16 @@ class Reads:
             self._busy = False
 
     async def _look(self, changed: set[TicketId], *, everything: bool) -> None:
-        rested = time.monotonic() - self._sorted_at
         seen = self._shown.looked_at()
-        if everything or rested >= RESORT:
+        if everything or time.monotonic() - self._sorted_at >= RESORT:
             await self.read_window(self._shown.window_at(), fresh=False)
-        elif not changed.isdisjoint(seen):
-            me = self._services.operator.name
-            rows = await rows_again(self._services.store, seen, me)
-            self._took(rows)
-            self._shown.rows_read(rows)
-        if not everything and rested < RESORT:
-            await asyncio.sleep(min(BEAT, RESORT - rested))
-            self._changed |= changed - set(seen)
+        else:
+            self._unsorted = True
+            if not changed.isdisjoint(seen):
+                me = self._services.operator.name
+                rows = await rows_again(self._services.store, seen, me)
+                self._took(rows)
+                self._shown.rows_read(rows)
         ticket = self._shown.ticket()
         if ticket is not None and (everything or ticket in changed):
             await self.read_chart(ticket)
@@ -144,7 +143,7 @@ class Reads:
         found = await glance(self._services.store, query, also)
         if (view, words) != (self.view, self.filter):
             return
-        self._sorted_at = time.monotonic()
+        self._sorted_at, self._unsorted = time.monotonic(), False
         self._took(found)
         end = offset + len(found.ids)
         more = PAGE if len(found.ids) == PAGE else 0
