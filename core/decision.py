@@ -62,6 +62,8 @@ class Decision:
 
     Attributes:
         id: Its name everywhere, such as `D-4F7Q2`.
+        run: The run that proposed it; empty where an operator did.
+        proposed_by: The run or the operator; nobody approves their own proposal.
         call: The tool call that it stands for.
         tool: The tool.
         input: The exact arguments as proposed.
@@ -80,6 +82,7 @@ class Decision:
     id: str
     ticket: TicketId
     run: RunId
+    proposed_by: str
     call: str
     tool: str
     input: Json
@@ -200,6 +203,8 @@ def settle(
     """
     if by.disabled or by.role is not Role.SUPERVISOR:
         return NotAllowed(why=f"{by.name} is not a supervisor")
+    if decision.proposed_by == by.name and verdict.kind != "reject":
+        return NotAllowed(why="nobody approves their own proposal")
     if decision.state is not DecisionState.PENDING:
         return AlreadyDecided(decision=decision)
     if decision.expires_at <= now:

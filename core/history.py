@@ -133,12 +133,14 @@ class History:
         return self.standing.last_buyer_seq
 
 
-def open_calls(journal: Iterable[Entry]) -> tuple[tuple[Entry, ToolCalled], ...]:
-    """The agent's tool calls that have no result yet, in order."""
+def open_calls(
+    journal: Iterable[Entry], of: ActorKind | None = ActorKind.AGENT
+) -> tuple[tuple[Entry, ToolCalled], ...]:
+    """Tool calls that have no result yet, in order: the agent's, or everybody's."""
     calls: dict[str, tuple[Entry, ToolCalled]] = {}
     for entry in journal:
         match entry.body:
-            case ToolCalled(id=call) as body if entry.actor.kind is ActorKind.AGENT:
+            case ToolCalled(id=call) as body if of in {None, entry.actor.kind}:
                 calls[call] = (entry, body)
             case ToolReturned(id=call):
                 calls.pop(call, None)

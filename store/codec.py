@@ -117,6 +117,7 @@ def decision_to_json(decision: Decision) -> JsonObject:
     """A decision's fields, without those that have a column."""
     return {
         "run": decision.run,
+        "proposed_by": decision.proposed_by,
         "call": decision.call,
         "tool": decision.tool,
         "input": decision.input,
@@ -151,6 +152,7 @@ def decision_from_json(
         id=decision,
         ticket=TicketId(ticket),
         run=RunId(text_of(d["run"])),
+        proposed_by=text_of(d["proposed_by"]),
         call=text_of(d["call"]),
         tool=text_of(d["tool"]),
         input=d["input"],

@@ -21,7 +21,7 @@ from core.decision import (
 )
 from core.errors import StaleHold, ToolLost
 from core.flows.builtins import do_builtin
-from core.flows.house import House, Work
+from core.flows.house import Hands, Work
 from core.history import History, open_calls
 from core.identity import proven_by
 from core.journal import (
@@ -91,46 +91,46 @@ def all_specs(specs: tuple[ToolSpec, ...]) -> Mapping[str, ToolSpec]:
     return {s.name: s for s in (*specs, *BUILTINS)}
 
 
-async def carry_out(house: House, work: Work, called: ToolCalled) -> None:
+async def carry_out(hands: Hands, work: Work, called: ToolCalled) -> None:
     """Carries out one of the agent's calls, as far as the policy lets it.
 
     Raises:
         StaleHold: The hold was lost; nothing more was stored.
     """
     call = ToolCall(id=called.id, name=called.name, input=called.input)
-    await _perform(house, work, _Job(call=call))
+    await _perform(hands, work, _Job(call=call))
 
 
-async def execute(house: House, work: Work, decision: Decision) -> None:
+async def execute(hands: Hands, work: Work, decision: Decision) -> None:
     """Executes an approved decision with exactly the approved arguments (rule 6).
 
     Raises:
         StaleHold: The hold was lost; nothing more was stored.
     """
     call = ToolCall(id=decision.call, name=decision.tool, input=decision.final_input)
-    await _perform(house, work, _Job(call=call, decision=decision))
+    await _perform(hands, work, _Job(call=call, decision=decision))
 
 
-async def _perform(house: House, work: Work, job: _Job) -> None:
-    ask = await house.store.write(lambda tx: _prepare(tx, house, work, job))
+async def _perform(hands: Hands, work: Work, job: _Job) -> None:
+    ask = await hands.store.write(lambda tx: _prepare(tx, hands, work, job))
     if ask is None:
         return
     key = ask.action.key if ask.action is not None else None
     try:
-        result = await house.tools.call(
+        result = await hands.tools.call(
             job.call.name, job.call.input, key=key, timeout=ask.spec.policy.timeout
         )
     except ToolLost as lost:
         error = lost
-        await house.store.write(lambda tx: _record_lost(tx, work, job, ask, error))
+        await hands.store.write(lambda tx: _record_lost(tx, work, job, ask, error))
         return
-    await house.store.write(lambda tx: _record(tx, work, job, ask, result))
+    await hands.store.write(lambda tx: _record(tx, work, job, ask, result))
 
 
 # Before the call
 
 
-def _prepare(tx: Transaction, house: House, work: Work, job: _Job) -> _Next:
+def _prepare(tx: Transaction, hands: Hands, work: Work, job: _Job) -> _Next:
     history = tx.history(work.hold.ticket)
     if not is_current(history.lock, work.hold):
         raise StaleHold(f"{work.hold.ticket} is no longer held by {work.run}")
@@ -143,12 +143,12 @@ def _prepare(tx: Transaction, house: House, work: Work, job: _Job) -> _Next:
         if job.decision is not None
         else history.action_for(job.call.id)
     )
-    return _weigh(tx, house, work, job, history, found)
+    return _weigh(tx, hands, work, job, history, found)
 
 
 def _weigh(
     tx: Transaction,
-    house: House,
+    hands: Hands,
     work: Work,
     job: _Job,
     history: History,
@@ -160,7 +160,7 @@ def _weigh(
         return None
     match what_now(found, spec.policy):
         case Execute():
-            return _begin(tx, house, work, job, history)
+            return _begin(tx, hands, work, job, history)
         case Reconcile(action=action):
             return _Ask(spec=spec, action=action)
         case Reuse(result=result):
@@ -172,7 +172,7 @@ def _weigh(
 
 
 def _begin(
-    tx: Transaction, house: House, work: Work, job: _Job, history: History
+    tx: Transaction, hands: Hands, work: Work, job: _Job, history: History
 ) -> _Next:
     """A call that was never begun: the policy judges it."""
     spec = work.specs[job.call.name]
@@ -183,12 +183,12 @@ def _begin(
             return None
     match judge(job.call, spec, history, spent_today=_spent_today(tx, spec)):
         case Allow():
-            return _start(tx, house, work, job, history)
+            return _start(tx, hands, work, job, history)
         case NeedsDecision() if job.decision is not None:
-            return _start(tx, house, work, job, history)
+            return _start(tx, hands, work, job, history)
         case NeedsDecision(rule=rule, four_eyes=four_eyes):
             asked = NeedsDecision(rule=rule, four_eyes=four_eyes)
-            _propose(tx, house, work, job, history, asked)
+            _propose(tx, hands, work, job, history, asked)
             return None
         case NeedsIdentity(why=why) | Forbid(why=why):
             _refuse(tx, work, job, why)
@@ -196,13 +196,13 @@ def _begin(
 
 
 def _start(
-    tx: Transaction, house: House, work: Work, job: _Job, history: History
+    tx: Transaction, hands: Hands, work: Work, job: _Job, history: History
 ) -> _Ask:
     """The ledger takes the call; what only reads may as well be asked again."""
     spec = work.specs[job.call.name]
     if spec.policy.consequence is Consequence.NONE:
         return _Ask(spec=spec, action=None)
-    return _intend(tx, house, work, job, history)
+    return _intend(tx, hands, work, job, history)
 
 
 def _spent_today(tx: Transaction, spec: ToolSpec) -> Decimal:
@@ -227,13 +227,13 @@ def _changed_since(decision: Decision, history: History, tx: Transaction) -> str
 
 
 def _intend(
-    tx: Transaction, house: House, work: Work, job: _Job, history: History
+    tx: Transaction, hands: Hands, work: Work, job: _Job, history: History
 ) -> _Ask:
     spec, ticket = work.specs[job.call.name], work.hold.ticket
     known = history.standing.identity
     event = ActionEvent(n=1, at=tx.now, state=ActionState.INTENDED, by=work.actor)
     action = Action(
-        id=house.ids.new("A"),
+        id=hands.ids.new("A"),
         ticket=ticket,
         key=idempotency_key(ticket, job.cause, spec.name, job.call.input),
         call=job.call.id,
@@ -255,7 +255,7 @@ def _intend(
 
 def _propose(
     tx: Transaction,
-    house: House,
+    hands: Hands,
     work: Work,
     job: _Job,
     history: History,
@@ -263,9 +263,10 @@ def _propose(
 ) -> None:
     spec, known = work.specs[job.call.name], history.standing.identity
     decision = Decision(
-        id=house.ids.new("D"),
+        id=hands.ids.new("D"),
         ticket=work.hold.ticket,
         run=work.run,
+        proposed_by=work.actor.name,
         call=job.call.id,
         tool=spec.name,
         input=job.call.input,
@@ -339,8 +340,7 @@ def _returned(
         done = replace(job.decision, state=DecisionState.EXECUTED)
         tx.save_decision(done)
         tx.append_as(work.hold, work.actor, told(done))
-    waiting = {call.id for _, call in open_calls(history.journal)}
-    if job.call.id in waiting:
+    if _is_open(history, job):
         _result(tx, work, job.call.id, result.content, is_error=result.is_error)
         return
     action = history.action_of(job.cause) or history.action_for(job.call.id)
@@ -348,6 +348,11 @@ def _returned(
         state = ActionState.FAILED if result.is_error else ActionState.DONE
         moved = _moved(action, state, evidence=_as_text(result.content))
         tx.append_as(work.hold, work.actor, moved)
+
+
+def _is_open(history: History, job: _Job) -> bool:
+    """Whether the call, whoever asked for it, still waits for its result."""
+    return any(c.id == job.call.id for _, c in open_calls(history.journal, None))
 
 
 def _as_text(content: Json) -> str:
@@ -373,8 +378,7 @@ def _ask_people(tx: Transaction, work: Work, job: _Job, action: Action) -> None:
     if action.state is ActionState.INTENDED:
         why = f"the run ended between the call and its result (key {action.key})"
         _happened(tx, work, action, ActionState.IN_DOUBT, evidence=why)
-    waiting = {c.id for _, c in open_calls(tx.history(work.hold.ticket).journal)}
-    if job.call.id in waiting:
+    if _is_open(tx.history(work.hold.ticket), job):
         _result(tx, work, job.call.id, IN_DOUBT, is_error=True)
     if job.decision is not None:
         begun = replace(job.decision, state=DecisionState.EXECUTED)
@@ -429,8 +433,7 @@ def _refuse(tx: Transaction, work: Work, job: _Job, why: str) -> None:
         closed = replace(job.decision, state=DecisionState.EXPIRED)
         tx.save_decision(closed)
         tx.append_as(work.hold, system("policy"), told(closed, why=why))
-    waiting = {c.id for _, c in open_calls(tx.history(work.hold.ticket).journal)}
-    if job.call.id in waiting:
+    if _is_open(tx.history(work.hold.ticket), job):
         _result(tx, work, job.call.id, f"Not done: {why}", is_error=True)
 
 

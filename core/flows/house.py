@@ -7,13 +7,22 @@ from core.context import Voice
 from core.limits import Limits
 from core.lock import Hold
 from core.ports import Channel, Clock, Ids, Model, Store, Tools
-from core.ticket import Actor, RunId, agent
+from core.ticket import Actor, RunId
 from core.tool import ToolSpec
 from core.turn import Prompt
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class House:
+class Hands:
+    """What is needed to use a tool, for the agent and for people alike."""
+
+    store: Store
+    tools: Tools
+    ids: Ids
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class House(Hands):
     """Everything outside, and what the configuration says of the agent.
 
     Attributes:
@@ -22,12 +31,9 @@ class House:
         voice: How requests tell what staff say.
     """
 
-    store: Store
     model: Model
-    tools: Tools
     channels: Mapping[str, Channel]
     clock: Clock
-    ids: Ids
     prompt: Prompt
     limits: Limits
     model_id: str
@@ -36,19 +42,16 @@ class House:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """A run at work: its hold and the tools it was started with.
+    """A holder at work: a run of the agent, or an operator who uses a tool.
 
     Attributes:
         hold: Its hold; every write carries it.
-        run: Its id.
-        specs: Its tools by name, the agent's own included.
+        run: The run's id; empty for an operator.
+        actor: Who acts.
+        specs: The tools by name; for a run the agent's own included.
     """
 
     hold: Hold
     run: RunId
+    actor: Actor
     specs: Mapping[str, ToolSpec]
-
-    @property
-    def actor(self) -> Actor:
-        """The agent, by this run."""
-        return agent(self.run)

@@ -43,7 +43,9 @@ def take(
         case _:
             return None
     seat(tx, history, granted)
-    work = Work(hold=granted.lock.hold, run=run, specs=all_specs(specs))
+    work = Work(
+        hold=granted.lock.hold, run=run, actor=agent(run), specs=all_specs(specs)
+    )
     tx.start_run(work.hold, _new_run(tx.now, house, work, history, specs))
     tx.append_as(work.hold, agent(run), RunChanged(run=run, change="started"))
     if _keeps_crashing(tx.history(ticket).runs):

@@ -139,6 +139,7 @@ class Counter:
                 id="D-1",
                 ticket=ticket,
                 run=RUN,
+                proposed_by=RUN,
                 call="call-1",
                 tool="refund_order",
                 input=arguments,

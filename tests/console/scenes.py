@@ -248,6 +248,8 @@ class Scene:
                 id=decision,
                 ticket=self.ticket,
                 run=RunId(self.run_id),
+                proposed_by=RunId(self.run_id),
+                proposed_by=self.run_id,
                 call=f"call-{decision}",
                 tool="refund_order",
                 input=arguments,

@@ -236,6 +236,7 @@ def decision(
         id=name,
         ticket=TICKET,
         run=RUN,
+        proposed_by=RUN,
         call=call,
         tool=REFUND.name,
         input=given,

@@ -113,6 +113,7 @@ def a_decision(ticket: TicketId = T1, decision: str = "D-1") -> Decision:
         id=decision,
         ticket=ticket,
         run=R1,
+        proposed_by=R1,
         call="call-1",
         tool="refund_order",
         input=arguments,
