@@ -118,9 +118,13 @@ def what_waits(standing: Standing) -> str:
     return ""
 
 
-def state_of(row: QueueRow, me: str, now: datetime, *, workers: int) -> Word:
+def state_of(  # one branch for each status
+    row: QueueRow, me: str, now: datetime, *, workers: int
+) -> Word:
     """Where a ticket stands, for its row in the queue."""
     s = row.standing
+    if s.paused is not None and row.status is Status.QUEUED:
+        return Word(symbol="‖", words="paused", role="wait")
     match row.status:
         case Status.IN_DOUBT:
             return Word(symbol="!", words="in doubt", role="harm")

@@ -19,7 +19,7 @@ from console.widgets.queue import Queue
 from console.widgets.spans import Line, line
 from console.widgets.timeline import Timeline
 from console.widgets.timeline_items import items_of
-from console.widgets.timeline_lines import Reader
+from console.widgets.timeline_values import Reader
 from core.cleanse import one_line
 from core.decision import Decision, DecisionState
 from core.history import History

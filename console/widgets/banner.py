@@ -95,6 +95,8 @@ def _said(
 def _free(
     s: Standing, sight: Sight, workers: int
 ) -> tuple[str, str, tuple[tuple[str, str, str], ...]]:
+    if s.paused is not None:
+        return "solid-wait", f"‖ PAUSED: {one_line(s.paused, 120)}", _TAKE
     match status(s):
         case Status.AGENT:
             if s.wanted_by is not None:

@@ -188,6 +188,13 @@ def _state(history: History, sight: Sight) -> list[Line]:
     if s.with_people is not None:
         said = one_line(s.with_people, 200)
         lines += named("people", said, sight.width, role="wait", column=_NAME)
+    if s.paused is not None:
+        said = one_line(s.paused, 200)
+        lines += named("paused", said, sight.width, role="wait", column=_NAME)
+    if s.owner is not None:
+        lines += _named("owner", one_line(s.owner, 40), sight)
+    if s.snoozed_until is not None:
+        lines += _named("sleeps", f"until {one_line(s.snoozed_until, 30)}", sight)
     for name, value in list(s.task_state.items())[:12]:
         lines += _named(one_line(name, 9), _brief(value), sight)
     return [_title("STATE"), *lines] if lines else []

@@ -18,7 +18,8 @@ from typing_extensions import override
 from console.widgets.line_view import Painted
 from console.widgets.spans import EMPTY, Line, line
 from console.widgets.timeline_items import Item
-from console.widgets.timeline_lines import Reader, lines_of
+from console.widgets.timeline_lines import lines_of
+from console.widgets.timeline_values import Reader
 
 SLICE = 400
 """Items whose lines are made at a time."""

@@ -248,7 +248,6 @@ class Scene:
                 id=decision,
                 ticket=self.ticket,
                 run=RunId(self.run_id),
-                proposed_by=RunId(self.run_id),
                 proposed_by=self.run_id,
                 call=f"call-{decision}",
                 tool="refund_order",

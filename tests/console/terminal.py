@@ -98,7 +98,9 @@ def terminal(*arguments: str, size: tuple[int, int] = (120, 40)) -> Iterator[Ter
         # Not the process's own environment: readline has set a size in it.
         kept = {n: v for n, v in os.environ.items() if n not in _OURS}
         kept |= {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
-        os.execve(sys.executable, [sys.executable, *arguments], kept)  # noqa: S606 # the test's own program
+        os.execve(
+            sys.executable, [sys.executable, *arguments], kept
+        )  # the test's own program
     shown = Terminal(pid=pid, fd=fd, size=size)
     try:
         yield shown

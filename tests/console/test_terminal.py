@@ -16,7 +16,8 @@ from tests.zoo import HOSTILE
 RESTORED = (b"\x1b[?1000l", b"\x1b[?1049l", b"\x1b[?2004l", b"\x1b[?25h")
 
 FORBIDDEN = (
-    b"\x1b]", b"\x1b[2J", b"PWNED\x07", b"\x1b[31mred", b"\x00", b"\x08", b"\x7f",
+    b"\x1b]0", b"\x1b]8", b"\x1b[2J", b"PWNED\x07", b"\x1b[31mred", b"\x00",
+    b"\x08", b"\x7f",
     b"\xc2\x9b", b"\xc2\x9d", "\u202e".encode(), "\u2066".encode(), "\u200b".encode(),
     "\ufeff".encode(), "\u2028".encode(), "\ue000".encode(), "\U000e0049".encode(),
 )  # fmt: skip
@@ -37,7 +38,7 @@ async def test_f7_no_byte_of_a_hostile_text_reaches_the_terminal(
         with terminal("-m", "tests.console.play", sqlite_url) as shown:
             shown.until("● live".encode())
             shown.keys("6")
-            shown.until("YOU HOLD".encode())
+            shown.until(b"YOU HOLD")
             shown.keys("\r")
             shown.until(b"hidden characters")
             shown.keys("g G k  a")
@@ -45,8 +46,7 @@ async def test_f7_no_byte_of_a_hostile_text_reaches_the_terminal(
             shown.wait(0.5)
             shown.keys("jjjjG\x1b")
             shown.wait(0.3)
-            shown.keys("/pay\r")
-            shown.keys("y")
+            shown.keys("/pay\ry")
             shown.wait(0.5)
             shown.keys("q")
             shown.until(b"Holds stay")
@@ -56,12 +56,10 @@ async def test_f7_no_byte_of_a_hostile_text_reaches_the_terminal(
             return shown.raw
 
     raw = await asyncio.to_thread(look)
-    title_and_clipboard = raw.split(b"\x1b]52;c;")
-    told = [piece for piece in title_and_clipboard[1:] if b"QUJD" in piece[:6]]
-    assert told == []
-    for piece in FORBIDDEN[1:]:
-        assert piece not in raw, piece
-    assert "\\u202e".encode() in raw
+    clipboard = raw.split(b"\x1b]52;c;")[1:]
+    assert not [piece for piece in clipboard if piece.startswith(b"QUJD")]
+    assert [piece for piece in FORBIDDEN if piece in raw] == []
+    assert b"\\u202e" in raw
     assert all(mode in raw for mode in RESTORED)
 
 
