@@ -1,0 +1,289 @@
+"""A worker is killed at every point of a story: `python -m tests.faults.kill`.
+
+    --store sqlite|postgresql|both
+    --story NAME|all       which stories (default: all)
+    --every K              each K-th point only (default: 1)
+    --jobs N               at a time (default: 2)
+    --lease D              of a run (default: 1s)
+
+Each story is first played without a cut; the points that its workers pass are what is
+cut later, one at a time, by SIGKILL. Another worker then goes on. In the end the
+records, the shop's books and the replies' file must be what they were without a cut.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import re
+import shutil
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from store.transaction import SqlStore
+from tests.faults.points import passed
+from tests.faults.story import STORIES, SUP, Story, happens, says, write_config
+from tests.faults.traced_worker import Job, start
+from tests.faults.verdict import Ended, normalised, violations
+from tests.worlds.messages_api import MessagesApi
+from tests.worlds.postgres import Cluster
+
+_PATIENCE = 60.0
+_WORKERS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Where a story is cut: the number of the worker, and its point."""
+
+    worker: int
+    point: str
+
+    def __str__(self) -> str:
+        return f"worker {self.worker}, {self.point}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Played:
+    """How a story went.
+
+    Attributes:
+        points: What the workers passed, in order.
+        requests: What the model was asked, normalised.
+        killed: Whether the cut was reached.
+        found: What is wrong.
+    """
+
+    points: Sequence[Cut]
+    requests: Sequence[str]
+    killed: bool
+    found: Sequence[str]
+    seconds: float
+
+
+@dataclass(slots=True)
+class Stores:
+    """New stores, each a copy of one that was migrated once."""
+
+    kind: str
+    folder: Path
+    cluster: Cluster | None = None
+    _template: str = ""
+    _made: list[str] = field(default_factory=list)
+
+    def prepare(self) -> None:
+        """Makes the store that the others are copied from."""
+        if self.kind == "postgresql":
+            self.cluster = Cluster().start()
+            self._template = self.cluster.create_database()
+        else:
+            self._template = f"sqlite:///{self.folder / 'template.db'}"
+        asyncio.run(_first(self._template))
+
+    def new(self, folder: Path) -> str:
+        """A store's URL."""
+        if self.cluster is not None:
+            return self.cluster.create_database(template=self._template)
+        shutil.copyfile(self.folder / "template.db", folder / "store.db")
+        return f"sqlite:///{folder / 'store.db'}"
+
+    def drop(self, url: str) -> None:
+        """Removes it where it isn't removed with its folder."""
+        if self.cluster is not None:
+            self.cluster.drop_database(url)
+
+    def close(self) -> None:
+        """Ends the server, if there is one."""
+        if self.cluster is not None:
+            self.cluster.stop()
+
+
+async def _first(url: str) -> None:
+    store = SqlStore.open(url)
+    await store.write(lambda tx: tx.save_operator(SUP))
+    await store.close()
+
+
+@contextmanager
+def stores(kind: str) -> Iterator[Stores]:
+    """Where stories are kept while they are played."""
+    with tempfile.TemporaryDirectory() as name:
+        made = Stores(kind, Path(name))
+        try:
+            made.prepare()
+            yield made
+        finally:
+            made.close()
+
+
+def play(
+    story: Story,
+    kept: Stores,
+    cut: Cut | None,
+    undisturbed: Sequence[str] | None,
+    *,
+    lease: str = "1s",
+) -> Played:
+    """Plays a story, cut at one point or not at all."""
+    begun = time.monotonic()
+    with tempfile.TemporaryDirectory(dir=kept.folder) as name:
+        folder = Path(name)
+        write_config(folder, lease=lease)
+        url = kept.new(folder)
+        try:
+            with MessagesApi(story.brain) as api:
+                points, killed, found = _to_its_end(story, folder, url, api, cut)
+                ended = Ended(
+                    folder=folder, requests=api.bodies(), broken=api.violations()
+                )
+                found += _judge(story, url, ended, undisturbed)
+                if found:
+                    found += [log.read_text() for log in folder.glob("*.log")]
+                requests = normalised(api.bodies())
+        finally:
+            kept.drop(url)
+    return Played(
+        points=points,
+        requests=requests,
+        killed=killed,
+        found=found,
+        seconds=time.monotonic() - begun,
+    )
+
+
+def _to_its_end(
+    story: Story, folder: Path, url: str, api: MessagesApi, cut: Cut | None
+) -> tuple[list[Cut], bool, list[str]]:
+    """Starts one worker after the other until nothing happens any more."""
+    _with(url, lambda store: says(store, story.said[0], 1))
+    points: list[Cut] = []
+    found: list[str] = []
+    killed = False
+    number = stage = 1  # a worker that was cut and the next are one stage
+    while number < _WORKERS:
+        here = cut is not None and not killed and cut.worker == stage
+        job = Job(
+            story=story.name,
+            folder=folder,
+            store=url,
+            environment=api.environment,
+            number=number,
+            cut_at=cut.point if cut is not None and here else "",
+        )
+        process = start(job)
+        process.join(_PATIENCE)
+        code = process.exitcode
+        points += [Cut(stage, point) for point in passed(job.trace)]
+        number += 1
+        if code is None:
+            process.kill()
+            return points, killed, [f"worker {number - 1} did not end"]
+        if code == -9 and here:
+            killed = True
+            continue
+        if code != 0:
+            found.append(f"worker {number - 1} exited with {code}")
+        stage += 1
+        if not _with(url, lambda store: happens(story, "idle", store)):
+            return points, killed, found
+    return points, killed, [*found, "it never ended"]
+
+
+def _with(url: str, act: Callable[[SqlStore], Awaitable[object]]) -> object:
+    """Does something on a store that is opened for it."""
+
+    async def done() -> object:
+        store = SqlStore.open(url)
+        try:
+            return await act(store)
+        finally:
+            await store.close()
+
+    return asyncio.run(done())
+
+
+def _judge(
+    story: Story, url: str, ended: Ended, undisturbed: Sequence[str] | None
+) -> list[str]:
+    found: list[str] = []
+
+    async def look(store: SqlStore) -> None:
+        found.extend(await violations(story, store, ended, undisturbed))
+
+    _with(url, look)
+    return found
+
+
+def matrix(
+    story: Story, kept: Stores, *, every: int = 1, jobs: int = 2, lease: str = "1s"
+) -> Iterator[tuple[Cut | None, Played]]:
+    """Plays a story uncut, then once for each chosen point; gives each as it ends."""
+    whole = play(story, kept, None, None, lease=lease)
+    yield None, whole
+    if whole.found:
+        return
+    chosen = choose(whole.points, every)
+    with ThreadPoolExecutor(jobs) as pool:
+        playing = [
+            (cut, pool.submit(play, story, kept, cut, whole.requests, lease=lease))
+            for cut in chosen
+        ]
+        for cut, played in playing:
+            yield cut, played.result()
+
+
+def choose(points: Sequence[Cut], every: int) -> list[Cut]:
+    """Each K-th point; of those that come with time, not with work, none."""
+    work = [p for p in dict.fromkeys(points) if not _TIMED.search(p.point)]
+    return work[::every]
+
+
+_TIMED = re.compile(r"write (report_alive|_renew) ")
+
+
+def main() -> int:
+    """Runs the command line."""
+    parser = argparse.ArgumentParser(prog="python -m tests.faults.kill")
+    parser.add_argument("--store", default="both")
+    parser.add_argument("--story", default="all")
+    parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--lease", default="1s")
+    said = parser.parse_args()
+    kinds = ["sqlite", "postgresql"] if said.store == "both" else [said.store]
+    bad = 0
+    for kind in kinds:
+        with stores(kind) as kept:
+            for story in STORIES:
+                if said.story in {"all", story.name}:
+                    bad += _told(story, kind, kept, said)
+    return 1 if bad else 0
+
+
+def _told(story: Story, kind: str, kept: Stores, said: argparse.Namespace) -> int:
+    begun, cuts, killed, wrong = time.monotonic(), 0, 0, 0
+    points = 0
+    rounds = matrix(story, kept, every=said.every, jobs=said.jobs, lease=said.lease)
+    for cut, played in rounds:
+        if cut is None:
+            points = len(played.points)
+        cuts += cut is not None
+        killed += played.killed
+        wrong += bool(played.found)
+        if played.found:
+            print(f"{kind} {story.name}: {cut or 'uncut'}", *played.found, sep="\n  ")
+    print(
+        f"{kind:>10} {story.name:>10}: {points} points, {cuts} cuts, {killed} kills, "
+        f"{wrong} violations, {time.monotonic() - begun:.0f} s",
+        flush=True,
+    )
+    return wrong
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
