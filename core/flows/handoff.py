@@ -54,6 +54,7 @@ class GiveBack:
         carry_on: Whether the agent is to go on without a new message.
         forced: A supervisor gives it for another's hold.
         why: The reason for a forced one.
+        seen: To resolve: the last seq that was looked at; the newest where None.
     """
 
     to: str
@@ -61,6 +62,7 @@ class GiveBack:
     carry_on: bool = False
     forced: bool = False
     why: str = ""
+    seen: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -292,6 +294,9 @@ def _impossible(
         return "the agent's withheld replies must be sent or discarded first"
     if history.ticket.origin is Origin.IMPORTED and how.to == "agent":
         return "an imported ticket is finished; the agent does not work it"
+    newest = history.newest_buyer_seq()
+    if how.to == "resolved" and how.seen is not None and newest > how.seen:
+        return f"the buyer wrote #{newest} meanwhile: look at it first"
     if how.to in {"agent", "queue", "resolved"}:
         return None
     colleague = {o.name: o for o in tx.operators()}.get(how.to)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from core.flows.holding import withhold
 from core.journal import (
     Body,
     Escalated,
@@ -143,6 +144,7 @@ def _append_outgoing(
     author = arrival.author or arrival.sender
     entry = tx.append(ticket, operator(author), message)
     if tx.standing(ticket).held_by is None:
+        withhold(tx, tx.history(ticket))
         _to_people(tx, ticket, f"{author} answered the buyer by another way")
     return entry.seq
 

@@ -319,6 +319,41 @@ async def test_f63_what_people_resolved_and_the_buyer_reopens_is_the_agent_s(
     assert [m["text"] for m in await world.delivers()] == ["It is fine.", "Sure."]
 
 
+async def test_rule_03_a_message_nobody_has_looked_at_is_not_resolved_away(
+    world: World,
+) -> None:
+    ticket = await world.opened()
+    await take_over(world.store, ticket, ANA)
+    seen = (await world.chart(ticket)).standing.last_seq
+    newer = await world.writes("wait!", ticket)
+    looked = GiveBack(to="resolved", seen=seen)
+    refused = await give_back(world.store, ticket, ANA, looked)
+    assert refused == NotPossible(
+        why=f"the buyer wrote #{newer.seq} meanwhile: look at it first"
+    )
+    looked = replace(looked, seen=newer.seq)
+    assert isinstance(await give_back(world.store, ticket, ANA, looked), GivenBack)
+
+
+async def test_f56_facts_are_told_in_the_order_of_what_happened_to_the_lock(
+    world: World,
+) -> None:
+    ticket = await world.opened("m1")
+    await take_over(world.store, ticket, ANA)
+    await give_back(world.store, ticket, ANA, TO_AGENT)
+    await take_over(world.store, ticket, BEN)
+    assert await world.runs(ticket) is None
+    await give_back(world.store, ticket, BEN, TO_AGENT)
+    await world.runs(ticket)
+    told = text_of(world.model.bodies[0], "system")
+    facts = [
+        *("ana (a person) took", "ana (a person) held"),
+        *("ben (a person) took", "ben (a person) held"),
+    ]
+    places = [told.index(fact) for fact in facts]
+    assert places == sorted(places)
+
+
 async def test_an_unsent_draft_must_be_sent_or_discarded_first(lite: World) -> None:
     ticket = await lite.opened()
     await take_over(lite.store, ticket, ANA)
@@ -421,6 +456,18 @@ async def test_f40_a_person_s_reply_by_another_way_takes_the_ticket_from_the_age
     out = [e for e in chart.journal if getattr(e.body, "direction", "") == "out"]
     assert [(e.actor.kind, e.actor.name) for e in out] == [(ActorKind.OPERATOR, "mira")]
     assert chart.outbox == ()
+
+
+async def test_f40_what_the_agent_had_not_sent_yet_is_withheld_then(
+    world: World,
+) -> None:
+    ticket = await world.opened()
+    await world.runs(ticket)
+    await world.writes("I sent it again.", ticket, outgoing=True, author="mira")
+    assert await world.delivers() == []
+    chart = await world.chart(ticket)
+    assert chart.standing.withheld == (chart.outbox[0].seq,)
+    assert chart.standing.unanswered == ()
 
 
 async def test_f43_an_error_s_end_says_nothing_to_a_buyer_whom_a_person_serves(
