@@ -56,6 +56,13 @@ class Escalate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Pause:
+    """The agent was stopped: the run ends here and goes on when it may."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Release:
     """Nothing is left to do: the lock is given back."""
 
@@ -72,7 +79,14 @@ class Continue:
 
 
 NextStep: TypeAlias = (
-    HandOver | CarryOut | Execute | AwaitDecision | Escalate | Release | Continue
+    HandOver
+    | CarryOut
+    | Execute
+    | AwaitDecision
+    | Escalate
+    | Pause
+    | Release
+    | Continue
 )
 
 WAITING = (
@@ -92,6 +106,9 @@ def next_step(history: History, run: Run, limits: Limits) -> NextStep:
         return HandOver()
     if history.standing.with_people is not None:
         return Escalate(stop=Stop.ESCALATED, why=None)
+    stopped = history.stopped or history.standing.paused
+    if stopped is not None:
+        return Pause(why=stopped)
     todo = _carry_on(history, run)
     if todo is not None:
         return todo
@@ -120,7 +137,7 @@ def _carry_on(history: History, run: Run) -> CarryOut | Execute | None:
 def is_live(history: History, run: Run, entry: Entry) -> bool:
     """Whether a call without a result is this run's to carry out.
 
-    It is when this run asked for it, or a run that crashed did and nobody has held
+    It is when this run asked for it, or a run that was cut off did and nobody has held
     the ticket since. An open ledger row is always looked after.
     """
     call = entry.body
@@ -132,7 +149,7 @@ def is_live(history: History, run: Run, entry: Entry) -> bool:
     if asked == run.id:
         return True
     asker = history.run(RunId(asked))
-    if asker is None or asker.stop is not Stop.CRASHED:
+    if asker is None or asker.stop not in {Stop.CRASHED, Stop.PAUSED}:
         return False
     return not any(takes_over(e) for e in history.journal if e.seq > entry.seq)
 

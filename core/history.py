@@ -77,6 +77,7 @@ class History:
         journal: In order of seq. May be only its tail where a reader asked so.
         runs: Oldest first, with their turns.
         now: The database's clock at the read.
+        stopped: Why the agent is stopped everywhere, or None.
     """
 
     ticket: Ticket
@@ -89,6 +90,7 @@ class History:
     outbox: tuple[Reply, ...]
     drafts: tuple[Draft, ...]
     now: datetime
+    stopped: str | None = None
 
     def as_of(self, seq: int) -> "History":
         """The chart as its journal told it up to a seq, for rebuilding requests."""

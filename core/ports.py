@@ -62,6 +62,34 @@ class Worker:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Pause:
+    """The agent is stopped everywhere: by whom, why and since when."""
+
+    by: str
+    why: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Presence:
+    """What an operator's console last said of itself.
+
+    Attributes:
+        operator: Whose.
+        ticket: The ticket on the screen, or None.
+        doing: `watching` or `typing`.
+        active_at: The last key, by the database's clock.
+        seen_at: The last report, by the database's clock.
+    """
+
+    operator: str
+    ticket: TicketId | None
+    doing: str
+    active_at: datetime
+    seen_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class QueueQuery:
     """Which rows of the queue.
 
@@ -251,7 +279,28 @@ class Transaction(Protocol):
     def workers(self) -> tuple[Worker, ...]:
         """Worker processes that reported within the last day."""
 
+    def pause(self) -> Pause | None:
+        """Why the agent is stopped everywhere, or None."""
+
+    def save_pause(self, pause: Pause | None) -> None:
+        """Stops the agent everywhere, or lets it go on; leaves a change for all."""
+
+    def report_presence(self, presence: Presence) -> None:
+        """Stores what a console says of itself; `seen_at` is this transaction's now."""
+
+    def presences(self) -> tuple[Presence, ...]:
+        """The consoles that reported within the last half hour."""
+
     # Overviews
+
+    def snoozed_until(self, time: datetime) -> tuple[TicketId, ...]:
+        """Tickets that sleep until a time that has come."""
+
+    def of_customer(self, customer: str) -> tuple[QueueRow, ...]:
+        """The tickets whose buyer is verified as this customer, newest first."""
+
+    def ticket_of_action(self, action: str) -> TicketId | None:
+        """The ticket of a ledger row, or None."""
 
     def due(self, limit: int) -> tuple[TicketId, ...]:
         """Tickets that a run may take: due and free, or held by a dead run.

@@ -6,12 +6,13 @@ beside everything else the run does, by a task of its own.
 """
 
 import asyncio
+from contextlib import suppress
 from datetime import timedelta
 from typing import TypeAlias
 
 from core.errors import ModelFailed, StaleHold, StoreUnreachable
 from core.flows.house import House
-from core.lock import Hold, Lease, Lock, Lost, is_current, renew
+from core.lock import Hold, Lease, Lost, is_current, renew
 from core.ports import Feed, Transaction
 from core.turn import ModelResponse, Request
 
@@ -72,15 +73,26 @@ async def _until_unwelcome(house: House, hold: Hold, feed: Feed) -> None:
     with feed.watch(hold.ticket) as changed:
         while True:
             changed.clear()
-            lock, people = await house.store.read(lambda tx: _look(tx, hold))
-            if not is_current(lock, hold) or lock.wanted_by is not None or people:
+            if await house.store.read(lambda tx: _is_unwelcome(tx, hold)):
                 return
-            await changed.wait()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_LOOK_AGAIN):
+                    await changed.wait()
 
 
-def _look(tx: Transaction, hold: Hold) -> tuple[Lock, bool]:
-    people = tx.standing(hold.ticket).with_people is not None
-    return tx.lock_of(hold.ticket), people
+_LOOK_AGAIN = 1.0
+"""Seconds: a pause of everything changes no ticket, so the feed does not tell it."""
+
+
+def _is_unwelcome(tx: Transaction, hold: Hold) -> bool:
+    lock, standing = tx.lock_of(hold.ticket), tx.standing(hold.ticket)
+    return (
+        not is_current(lock, hold)
+        or lock.wanted_by is not None
+        or standing.with_people is not None
+        or standing.paused is not None
+        or tx.pause() is not None
+    )
 
 
 async def _until_set(stopping: asyncio.Event) -> None:

@@ -25,6 +25,7 @@ from core.boundary import (
     Escalate,
     Execute,
     HandOver,
+    Pause,
     Release,
     next_step,
 )
@@ -152,6 +153,8 @@ def _advance(tx: Transaction, house: House, taken: Work) -> _Step:
             return hand_to_operator(tx, taken, history)
         case AwaitDecision():
             return end(tx, taken, history, Stop.AWAITING_DECISION)
+        case Pause(why=why):
+            return end(tx, taken, history, Stop.PAUSED, detail=why)
         case Release():
             return end(tx, taken, history, Stop.ANSWERED)
         case Escalate(stop=stop, why=why):
@@ -226,6 +229,7 @@ def _apply(
     run = own(history, taken)
     stopped = history.lock.wanted_by is not None
     stopped = stopped or history.standing.with_people is not None
+    stopped = stopped or (history.stopped or history.standing.paused) is not None
     if isinstance(answer, ModelResponse):
         tx.store_response(
             taken.hold, taken.run, ask.number, answer, applied=not stopped

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from core.errors import HandoffError, StoreUnreachable
+from core.flows.amend import wake
 from core.flows.deliver import deliver_due, requeue_for_channels
 from core.flows.house import House
 from core.flows.run import work
@@ -221,6 +222,7 @@ async def _report(desk: _Desk) -> None:
 
 async def _expire(desk: _Desk) -> None:
     await expire(desk.house.store)
+    await wake(desk.house.store)
 
 
 async def _send(desk: _Desk) -> None:

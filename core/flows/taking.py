@@ -27,6 +27,8 @@ def take(
         The run at work, or None where there is nothing for it to do here.
     """
     history = tx.history(ticket)
+    if history.stopped is not None or history.standing.paused is not None:
+        return None
     live = history.ticket.origin is Origin.LIVE
     if not live or not (history.standing.due or history.standing.run is not None):
         return None
