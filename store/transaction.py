@@ -17,7 +17,7 @@ from core.history import Draft, History, QueueRow, Reply
 from core.journal import Body, Entry
 from core.ledger import Action, ActionEvent
 from core.lock import Hold, Lock
-from core.ports import QueueQuery, RunEnd, Transaction, Worker
+from core.ports import Pause, QueueQuery, RunEnd, Transaction, Worker
 from core.standing import Standing
 from core.ticket import Actor, RunId, Ticket, TicketId
 from core.turn import ModelResponse, Run, RunRecord, Turn
@@ -367,6 +367,14 @@ class SqlTransaction:
         """How many tickets each view holds."""
         self.flush()
         return queue.counts(self._connection, operator)
+
+    def pause(self) -> Pause | None:
+        """Why the agent is stopped everywhere, or None."""
+        return None
+
+    def snoozed_until(self, time: datetime) -> tuple[TicketId, ...]:
+        """Tickets that sleep until a time that has come."""
+        return ()
 
     def busy(self) -> bool:
         """Whether a run holds a ticket, dead or alive, or a reply is deliverable."""
