@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from core.decision import READY, Decision, DecisionState, canonical
 from core.history import History, open_calls
-from core.journal import Entry, ToolCalled, ToolReturned
+from core.journal import Entry, RunChanged, ToolCalled, ToolReturned
 from core.limits import Limits
 from core.stretch import takes_over
 from core.ticket import ActorKind, RunId
@@ -112,12 +112,12 @@ def next_step(history: History, run: Run, limits: Limits) -> NextStep:
     todo = _carry_on(history, run)
     if todo is not None:
         return todo
-    last = _last_applied(run)
+    last = last_applied(history, run)
     news = _news(history, last)
     if last is not None and not news:
         if _answered(history, run, last):
             return Release()
-        if _only_waiting(history, run):
+        if _only_waiting(history, run, last):
             return AwaitDecision()
     stop = _limit(run, history, limits)
     return stop if stop is not None else Continue(unrun=_unrun(history, run))
@@ -145,18 +145,59 @@ def is_live(history: History, run: Run, entry: Entry) -> bool:
         action = history.action_for(call.id)
         if action is not None and action.open:
             return True
-    asked = entry.actor.name
-    if asked == run.id:
-        return True
-    asker = history.run(RunId(asked))
-    if asker is None or asker.stop not in {Stop.CRASHED, Stop.PAUSED}:
-        return False
-    return not any(takes_over(e) for e in history.journal if e.seq > entry.seq)
+    return entry.actor.name in {r.id for r in gone_on_with(history, run)}
 
 
-def _last_applied(run: Run) -> Turn | None:
-    last = run.turns[-1] if run.turns else None
+_CUT_OFF = {Stop.CRASHED, Stop.PAUSED}
+
+
+def gone_on_with(history: History, run: Run) -> tuple[Run, ...]:
+    """The runs that are one with this, newest first.
+
+    A run that was cut off ends nothing: what it was in the middle of is what the next
+    one is in the middle of (rule 8), unless a person held the ticket in between.
+    """
+    together = [run]
+    for earlier in reversed(history.runs[: _place(history, run)]):
+        if earlier.stop not in _CUT_OFF or _taken_over_since(history, earlier):
+            break
+        together.append(earlier)
+    return tuple(together)
+
+
+def _place(history: History, run: Run) -> int:
+    return next(n for n, r in enumerate((*history.runs, run)) if r.id == run.id)
+
+
+def _taken_over_since(history: History, earlier: Run) -> bool:
+    started = (
+        e.seq
+        for e in history.journal
+        if isinstance(e.body, RunChanged) and e.body.run == earlier.id
+    )
+    since = next(started, 0)
+    return any(takes_over(e) for e in history.journal if e.seq > since)
+
+
+def last_applied(history: History, run: Run) -> Turn | None:
+    """The turn whose answer the run is in the middle of; it may be a cut-off run's."""
+    made = (r.turns[-1] for r in gone_on_with(history, run) if r.turns)
+    last = next(made, None)
     return last if last is not None and last.applied and last.folds is None else None
+
+
+def seen_at(history: History, call: str) -> int:
+    """The last seq that the agent had seen when it asked for a tool call, or 0.
+
+    The call may be carried out by a run that goes on where the one that asked was cut
+    off.
+    """
+    for entry in history.journal:
+        if isinstance(entry.body, ToolCalled) and entry.body.id == call:
+            asker = history.run(RunId(entry.actor.name))
+            turns = asker.turns if asker is not None else ()
+            return max((t.built_at for t in turns if t.built_at < entry.seq), default=0)
+    return 0
 
 
 def _news(history: History, last: Turn | None) -> bool:
@@ -169,26 +210,26 @@ def _news(history: History, last: Turn | None) -> bool:
 
 def _answered(history: History, run: Run, last: Turn) -> bool:
     """Whether the run's last answer asked for no tool."""
-    return not any(
-        isinstance(e.body, ToolCalled) and e.actor.name == run.id
-        for e in history.journal
-        if e.seq > last.built_at
-    )
+    return not _asked(history, run, last)
 
 
-def _only_waiting(history: History, run: Run) -> bool:
-    """Whether all calls of the run's last answer wait for a decision."""
+def _only_waiting(history: History, run: Run, last: Turn) -> bool:
+    """Whether calls of the run's last answer wait for a decision."""
     left = open_calls(history.journal)
-    if not left:
-        return False
-    last = run.turns[-1].built_at
-    asked = {
+    waiting = {call.id for _, call in left if _pending(history, call.id)}
+    return bool(_asked(history, run, last) & waiting)
+
+
+def _asked(history: History, run: Run, last: Turn) -> set[str]:
+    """The calls of the run's last answer."""
+    ours = {r.id for r in gone_on_with(history, run)}
+    return {
         e.body.id
         for e in history.journal
-        if e.seq > last and isinstance(e.body, ToolCalled) and e.actor.name == run.id
+        if e.seq > last.built_at
+        and isinstance(e.body, ToolCalled)
+        and e.actor.name in ours
     }
-    waiting = {call.id for _, call in left if _pending(history, call.id)}
-    return bool(asked) and bool(asked & waiting)
 
 
 def _pending(history: History, call: str) -> bool:

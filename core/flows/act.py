@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TypeAlias
 
+from core.boundary import seen_at
 from core.builtin import BUILTINS
 from core.decision import (
     READY,
@@ -277,7 +278,7 @@ def _propose(
         object=text_argument(spec.policy.object, job.call.input),
         identity=known.customer if known is not None else None,
         evidence=_read_so_far(history),
-        based_on=_based_on(history, work),
+        based_on=seen_at(history, job.call.id),
         four_eyes=asked.four_eyes,
         proposed_at=tx.now,
         expires_at=tx.now + spec.policy.expires,
@@ -308,11 +309,6 @@ def _read_so_far(history: History) -> tuple[int, ...]:
     """The seqs of the tool results that the agent has read."""
     read = [e.seq for e in history.journal if isinstance(e.body, ToolReturned)]
     return tuple(read[-20:])
-
-
-def _based_on(history: History, work: Work) -> int:
-    run = history.run(work.run)
-    return run.turns[-1].built_at if run is not None and run.turns else 0
 
 
 # After the call

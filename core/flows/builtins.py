@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from core.boundary import seen_at
 from core.builtin import BUILTINS, ESCALATE, SET_TRIAGE, UPDATE_STATE, WITHDRAW
 from core.decision import DecisionState
 from core.flows.house import Work
@@ -67,9 +68,8 @@ def _escalate(
         summary=str(given.get("summary")),
     )
     message = given.get("message_to_buyer")
-    run = history.run(work.run)
-    if isinstance(message, str) and message.strip() and run is not None and run.turns:
-        seen = run.turns[-1].built_at
+    seen = seen_at(history, call.id)
+    if isinstance(message, str) and message.strip() and seen:
         say(tx, work.hold, history, work.actor, message.strip(), seen)
     tx.append_as(work.hold, work.actor, escalated)
 

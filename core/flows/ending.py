@@ -6,6 +6,7 @@ stretch in the journal, and the lock.
 
 from dataclasses import dataclass
 
+from core.boundary import gone_on_with
 from core.errors import StaleHold
 from core.flows.holding import seat, withhold
 from core.flows.house import Work
@@ -100,7 +101,7 @@ def end(
         StaleHold: The hold is not the current one; nothing was stored.
     """
     run = own(history, taken)
-    seen = _seen(run) if stop is not Stop.PAUSED else None
+    seen = _seen(history, run) if stop is not Stop.PAUSED else None
     now = tx.standing(taken.hold.ticket)
     end = RunEnd(
         stop=stop,
@@ -127,7 +128,7 @@ def end(
     return Over(stop=stop)
 
 
-def _seen(run: Run) -> int | None:
+def _seen(history: History, run: Run) -> int | None:
     """The last seq that the agent was shown and answered to."""
-    applied = [t.built_at for t in run.turns if t.applied and t.folds is None]
-    return applied[-1] if applied else None
+    turns = (t for r in gone_on_with(history, run) for t in reversed(r.turns))
+    return next((t.built_at for t in turns if t.applied and t.folds is None), None)
