@@ -24,8 +24,6 @@ _STAND_INS = frozenset(
     }
 )
 _ATTACHED = "[attachment: "
-_HEADING = re.compile(r"Subject: [^\n]*(?:\nFrom: [^\n]* \(claimed, not verified\))?$")
-"""How the first message is headed, as long as its words do not follow yet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,11 +137,8 @@ def _heard(blocks: Sequence[JsonObject], *, marked: bool) -> list[Voice]:
             found.append(Voice(kind="house", text=_plain(fact.group(1))))
             continue
         said = _plain(text) if marked else text
-        after = found[-1] if found and found[-1].kind == "buyer" else None
-        if after is not None and (
-            said.startswith(_ATTACHED) or _HEADING.match(after.text)
-        ):
-            # one message: its heading, its words, then what was attached to it
+        if said.startswith(_ATTACHED) and found and found[-1].kind == "buyer":
+            # one message: its words, then what was attached to it
             found[-1] = replace(found[-1], text=f"{found[-1].text}\n{said}")
         else:
             found.append(Voice(kind="buyer", text=said))
