@@ -190,7 +190,7 @@ class AnyOrder(RuleBasedStateMachine):
         given = self._does(give_back(self.world.store, self.ticket, who, how))
         if isinstance(given, GivenBack) and to == "agent":
             s = self.chart.standing
-            assert s.due == bool(carry_on or s.unanswered or s.ready) or s.due
+            assert s.due or not (carry_on or s.unanswered or s.ready)
 
     @rule(who=PEOPLE, send=st.booleans())
     def somebody_sees_to_what_was_withheld(self, who: Any, send: bool) -> None:
@@ -225,6 +225,26 @@ class AnyOrder(RuleBasedStateMachine):
     @rule()
     def the_clock_expires_proposals(self) -> None:
         self._does(expire(self.world.store))
+
+    @rule(moves=st.lists(st.sampled_from(range(8)), min_size=2, max_size=4))
+    def several_things_happen_at_once(self, moves: list[int]) -> None:
+        world, ticket = self.world, self.ticket
+        store = world.store
+        at_once = (
+            lambda: world.runs(ticket),
+            lambda: world.writes("refund 20", ticket),
+            lambda: take_over(store, ticket, ANA),
+            lambda: take_over(store, ticket, SUP, forced=True),
+            lambda: reply(store, ticket, ANA, "my word"),
+            lambda: give_back(store, ticket, ANA, GiveBack(to="agent")),
+            lambda: give_back(store, ticket, SUP, GiveBack(to="agent")),
+            lambda: world.runs(ticket),
+        )
+
+        async def happen() -> None:
+            await asyncio.gather(*(at_once[move]() for move in moves))
+
+        self._does(happen())
 
     # What must hold
 
@@ -330,8 +350,8 @@ def _play(machine: type[AnyOrder]) -> None:
     machine.hall = hall
     case = machine.TestCase
     case.settings = settings(
-        max_examples=15,
-        stateful_step_count=25,
+        max_examples=8,
+        stateful_step_count=20,
         deadline=None,
         suppress_health_check=list(HealthCheck),
     )
