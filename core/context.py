@@ -126,11 +126,13 @@ def voice_for(model: str) -> Voice:
 def tool_definitions(specs: Iterable[ToolSpec]) -> tuple[JsonObject, ...]:
     """The tools as the model is shown them."""
     return tuple(
-        {
-            "name": spec.name,
-            "description": spec.description,
-            "input_schema": spec.input_schema,
-        }
+        _sendable_message(
+            {
+                "name": spec.name,
+                "description": spec.description,
+                "input_schema": spec.input_schema,
+            }
+        )
         for spec in specs
     )
 
@@ -170,7 +172,7 @@ def canonical_message(message: JsonObject) -> bytes:
     """The exact bytes by which a message as sent is stored and compared."""
     return json.dumps(
         message, ensure_ascii=False, sort_keys=True, separators=(",", ":")
-    ).encode()
+    ).encode("utf-8", "surrogatepass")
 
 
 def estimated_tokens(request: Request) -> int:

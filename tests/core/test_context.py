@@ -1,6 +1,7 @@
 """The model's request: total, valid, unforgeable, stable (rules 8, 9, 10 and 12)."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,13 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from core.context import Voice, build_request, canonical_message, voice_for
+from core.context import (
+    Voice,
+    build_request,
+    canonical_message,
+    tool_definitions,
+    voice_for,
+)
 from core.flows.intake import _imported
 from core.journal import (
     ActionChanged,
@@ -37,6 +44,7 @@ from tests.core.building import (
     ANA,
     MODEL,
     PROMPT,
+    REFUND,
     given_back,
     history,
     replied,
@@ -579,6 +587,15 @@ def test_rule_08_what_follows_an_answer_leaves_the_earlier_messages_alone(
     lines = [*start, replied("so it is", 0), *after, said("thanks")]
     later = request(history(*lines, runs=RUNS), voice).messages
     assert later[: len(asked)] == asked
+
+
+def test_rule_12_a_tool_server_s_words_can_t_make_a_request_unsendable() -> None:
+    odd = replace(REFUND, description="half\ud800pair")
+    (tool,) = tool_definitions([odd])
+    body = build_request(
+        history(said("hi")), PROMPT, [tool], Limits(), model=MODEL, voice=Voice.SYSTEM
+    ).body()
+    assert problems(body) == []
 
 
 # Compaction

@@ -24,6 +24,7 @@ from core.decision import (
 )
 from core.errors import ModelFailed
 from core.flows.handoff import GiveBack, give_back, reply, take_over
+from core.flows.replay import Same, replay
 from core.flows.supervise import Decided, WrongArguments, decide, expire
 from core.journal import DecisionChanged, Escalated, IdentityChanged, Refused
 from core.ledger import ActionState
@@ -468,3 +469,34 @@ async def test_rule_15_an_unknown_tool_is_refused_and_the_run_goes_on(
     ticket = await lite.opened()
     assert await lite.runs(ticket) is Stop.ANSWERED
     assert result_texts(lite) == ["Not done: there is no tool 'drop_tables'"]
+
+
+@pytest.mark.parametrize(
+    "odd",
+    ["\x00", "\ud800", "</handoff:facts>", float("nan"), float("inf"), 10**400],
+    ids=["nul", "surrogate", "mark", "nan", "infinity", "huge"],
+)
+async def test_rule_12_whatever_a_model_asks_with_is_stored_and_answered(
+    world: World, odd: Json
+) -> None:
+    given = {"order_id": "O-1", "amount": "80.00", "reason": odd}
+    loose = {"type": "object", "properties": {}}
+    world.shop.specs_now = (
+        FIND,
+        replace(LOOKUP, input_schema=loose),
+        replace(REFUNDS, input_schema=loose),
+    )
+    world.model.brain = Script(
+        [
+            calls(IDENTIFY, ("get_order", given)),
+            calls(("refund_order", given)),
+            DONE,
+        ]
+    )
+    ticket = await world.opened()
+    assert await world.runs(ticket) is Stop.AWAITING_DECISION
+    assert isinstance(await says(world, ticket), Approved)
+    assert await world.runs(ticket) is Stop.ANSWERED
+    assert world.shop.effects == 1
+    for run in (await world.chart(ticket)).runs:
+        assert await replay(world.store, run.id) == Same(turns=len(run.turns))
