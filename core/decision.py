@@ -77,6 +77,7 @@ class Decision:
         first: Under four eyes: who approved first.
         final_input: The arguments to execute, once approved or overridden.
         final_hash: Their hash.
+        policy: The version of the tools' policies it was proposed under.
     """
 
     id: str
@@ -104,6 +105,7 @@ class Decision:
     why: str | None = None
     final_input: Json = None
     final_hash: str | None = None
+    policy: str | None = None
 
     @property
     def open(self) -> bool:
@@ -195,16 +197,20 @@ def settle(
     *,
     newest_buyer_seq: int,
     now: datetime,
+    begun: bool = True,
 ) -> Settlement:
     """What a supervisor's verdict makes of a decision.
 
     The caller has checked an override's arguments against schema and policy. To be
-    called, and its answer stored, within one transaction.
+    called, and its answer stored, within one transaction. An approval can be taken
+    back by rejecting as long as its execution has not `begun`.
     """
     if by.disabled or by.role is not Role.SUPERVISOR:
         return NotAllowed(why=f"{by.name} is not a supervisor")
     if decision.proposed_by == by.name and verdict.kind != "reject":
         return NotAllowed(why="nobody approves their own proposal")
+    if decision.state in READY and verdict.kind == "reject" and not begun:
+        return Rejected(decision=_rejected(decision, verdict, by, now))
     if decision.state is not DecisionState.PENDING:
         return AlreadyDecided(decision=decision)
     if decision.expires_at <= now:
@@ -212,10 +218,25 @@ def settle(
     seen = max(verdict.seen or 0, decision.based_on)
     if verdict.kind != "reject" and newest_buyer_seq > seen:
         return Stale(newer=newest_buyer_seq)
-    settled = replace(decision, decided_by=by.name, decided_at=now, why=verdict.why)
     if verdict.kind == "reject":
-        return Rejected(decision=replace(settled, state=DecisionState.REJECTED))
+        return Rejected(decision=_rejected(decision, verdict, by, now))
+    settled = replace(decision, decided_by=by.name, decided_at=now, why=verdict.why)
     return _approve(settled, verdict, by)
+
+
+def _rejected(
+    decision: Decision, verdict: Verdict, by: Operator, now: datetime
+) -> Decision:
+    """Rejected: what was approved before, by one or by two, is no longer."""
+    return replace(
+        decision,
+        state=DecisionState.REJECTED,
+        decided_by=by.name,
+        decided_at=now,
+        why=verdict.why,
+        final_input=None,
+        final_hash=None,
+    )
 
 
 def _approve(settled: Decision, verdict: Verdict, by: Operator) -> Settlement:

@@ -32,6 +32,7 @@ class Reply:
         attempts: Deliveries tried.
         provider_id: The channel's own id, once delivered.
         why: What went wrong, in words.
+        not_before: Until then it can be taken back; None: it goes at once.
     """
 
     message_id: str
@@ -50,6 +51,7 @@ class Reply:
     provider_id: str | None = None
     why: str | None = None
     in_reply_to: str | None = None
+    not_before: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +59,7 @@ class Draft:
     """Unsent text, kept per operator, ticket and mode.
 
     Attributes:
+        operator: Whose; a run's id for what the agent would have said.
         mode: `reply` or `note`; a draft's visibility is its own.
         written_at_seq: The journal seq that it was written against.
     """

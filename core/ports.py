@@ -20,7 +20,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Protocol, TypeVar
 
-from core.decision import Decision, Operator
+from core.decision import Decision, Operator, Role
 from core.history import Draft, History, QueueRow, Reply
 from core.journal import Body, Entry
 from core.ledger import Action, ActionEvent
@@ -66,6 +66,26 @@ class Pause:
     """The agent is stopped everywhere: by whom, why and since when."""
 
     by: str
+    why: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HouseAct:
+    """What somebody did to the whole house and not to a ticket.
+
+    Attributes:
+        by: The operator.
+        act: `paused`, `resumed`, `added`, `made agent`, `made supervisor`,
+            `disabled`, `enabled` or `refused`.
+        whom: The operator it was done to, or None.
+        why: In words, or "".
+        at: The database's clock.
+    """
+
+    by: str
+    act: str
+    whom: str | None
     why: str
     at: datetime
 
@@ -267,6 +287,14 @@ class Transaction(Protocol):
     def login(self) -> str | None:
         """Who the database says is connected, where it knows (PostgreSQL)."""
 
+    def admit(self, login: str, role: Role | None) -> tuple[str, ...]:
+        """Gives a database login the rights of a role; None: those of a worker.
+
+        Returns:
+            What an administrator has to run, where this login may not; empty where
+            it is done, and always on SQLite.
+        """
+
     def save_draft(self, draft: Draft) -> None:
         """Keeps unsent text; an empty text discards the draft."""
 
@@ -282,8 +310,14 @@ class Transaction(Protocol):
     def pause(self) -> Pause | None:
         """Why the agent is stopped everywhere, or None."""
 
-    def save_pause(self, pause: Pause | None) -> None:
-        """Stops the agent everywhere, or lets it go on; leaves a change for all."""
+    def keep_act(self, act: HouseAct) -> None:
+        """Stores what was done to the whole house; tells all followers.
+
+        `paused` and `resumed` are what `pause` reads.
+        """
+
+    def house_acts(self) -> tuple[HouseAct, ...]:
+        """All that was done to the whole house, oldest first."""
 
     def report_presence(self, presence: Presence) -> None:
         """Stores what a console says of itself; `seen_at` is this transaction's now."""
@@ -343,8 +377,9 @@ class Store(Protocol):
         """The change feed: sets of tickets that have changed.
 
         The first set is empty and says that the feed has taken its position: read
-        what is shown then. No committed change after it is missed; one may be told
-        twice.
+        what is shown then. A later empty one says that something has changed which
+        concerns all tickets, such as a pause of everything. No committed change
+        after the first is missed; one may be told twice.
 
         Raises:
             StoreUnreachable: The store can't be reached; follow again.

@@ -156,8 +156,13 @@ class Case:
 
     @cached_property
     def named(self) -> Named:
-        """What the buyer's words name."""
-        return named(self.all)
+        """What the buyer's words name, the subject first."""
+        return named("\n".join([self.subject, self.all]))
+
+    @cached_property
+    def subject(self) -> str:
+        """The ticket's subject."""
+        return "\n".join(voice.text for voice in self.reading.said_by("heading"))
 
     @cached_property
     def new_wish(self) -> str:
@@ -175,7 +180,8 @@ class Case:
         for voice in reversed(self.reading.said_by("buyer")):
             if (found := wish(voice.text)) not in _OPEN_WISHES:
                 return found
-        return self.new_wish
+        meant = wish(self.subject)
+        return self.new_wish if meant in _OPEN_WISHES else meant
 
     @cached_property
     def order(self) -> str | None:

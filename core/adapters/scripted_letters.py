@@ -26,14 +26,9 @@ _TELL = re.compile(
 _SECRET = re.compile(r"\b(don'?t|do not|never|internal|secret)\b", re.IGNORECASE)
 
 
-_HEADING = re.compile(
-    r"\ASubject: [^\n]*\n(?:From: [^\n]* \(claimed, not verified\)\n)?"
-)
-
-
 def quoted(text: str, length: int) -> str:
-    """Give the start of what the buyer wrote on one line, without its heading."""
-    line = " ".join(_HEADING.sub("", text, count=1).split())
+    """Give the start of a text on one line."""
+    line = " ".join(text.split())
     return line if len(line) <= length else line[: length - 1] + "…"
 
 

@@ -24,6 +24,7 @@ _STAND_INS = frozenset(
     }
 )
 _ATTACHED = "[attachment: "
+_HEADING = re.compile(r"Subject: ([^\n]*)(?:\nFrom: [^\n]* \(claimed, not verified\))?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +32,8 @@ class Voice:
     """One thing said.
 
     Attributes:
-        kind: `buyer`, `agent` or `house` (a colleague or the system).
+        kind: `buyer`, `agent`, `house` (a colleague or the system), or `heading`: the
+            subject, which is the buyer's but no message.
         text: what was said.
         at: its place among all voices and calls of the request.
     """
@@ -137,6 +139,9 @@ def _heard(blocks: Sequence[JsonObject], *, marked: bool) -> list[Voice]:
             found.append(Voice(kind="house", text=_plain(fact.group(1))))
             continue
         said = _plain(text) if marked else text
+        if not found and (heading := _HEADING.fullmatch(said)) is not None:
+            found.append(Voice(kind="heading", text=heading[1]))
+            continue
         if said.startswith(_ATTACHED) and found and found[-1].kind == "buyer":
             # one message: its words, then what was attached to it
             found[-1] = replace(found[-1], text=f"{found[-1].text}\n{said}")
