@@ -16,7 +16,6 @@ from pathlib import Path
 from rich.text import Text
 from textual import events
 from textual.app import App
-from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
 from console.live import Services
@@ -103,12 +102,11 @@ class HandoffApp(App[None], inherit_bindings=False):
                 return
         await super().on_event(event)
 
-    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+    def on_desk_failed(self, event: Desk.Failed) -> None:
         """A background task that failed is told in one line."""
-        if event.state is WorkerState.ERROR and event.worker.error is not None:
-            self._write_log(event.worker.error)
-            words = f"{event.worker.name or 'A task'} failed{self._where()}"
-            self.notify(words, severity="error", markup=False)
+        self._write_log(event.error)
+        words = f"{event.what} failed{self._where()}"
+        self.notify(words, severity="error", markup=False)
 
     @override
     def _handle_exception(self, error: Exception) -> None:

@@ -270,10 +270,17 @@ def services(config: Config, store: Store, who: Operator, title: str = "") -> Se
 
 
 async def run_console(services: Services) -> None:
-    """Opens the console and returns when it is left."""
+    """Opens the console and returns when it is left.
+
+    Raises:
+        SystemExit: It ended by an error or a signal; the code says which.
+    """
     from console.app import HandoffApp
 
-    await HandoffApp(services).run_async()
+    app = HandoffApp(services)
+    await app.run_async()
+    if app.return_code:
+        raise SystemExit(app.return_code)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,8 +12,10 @@ from contextlib import suppress
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
+from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import Input
+from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
 from console.keymap import command_for
@@ -43,6 +45,14 @@ class Desk(DeskCommands):
     """Queue, timeline, chart and composer on one live screen."""
 
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-mid"), (160, "-wide")]  # noqa: RUF012 # Textual's own form
+
+    class Failed(Message):
+        """Something in the background failed that should not."""
+
+        def __init__(self, what: str, error: BaseException) -> None:
+            super().__init__()
+            self.what = what
+            self.error = error
 
     def __init__(self, services: Services) -> None:
         super().__init__()
@@ -203,6 +213,14 @@ class Desk(DeskCommands):
         with suppress(StoreUnreachable):  # the feed says so, and reads all later
             await self.reads.read_chart(ticket)
 
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        """Never leaves another ticket's panes under a banner they don't belong to."""
+        over = event.state in {WorkerState.SUCCESS, WorkerState.ERROR}
+        if event.worker.group == "detail" and over and self.history is None:
+            self.paint_nothing()
+        if event.worker.error is not None and over:
+            self.post_message(self.Failed(event.worker.name, event.worker.error))
+
     def on_queue_wanted(self, event: Queue.Wanted) -> None:
         """Reads rows that came into view."""
         event.stop()
@@ -226,9 +244,7 @@ class Desk(DeskCommands):
     def on_composer_edited(self, event: Composer.Edited) -> None:
         """Keeps what is written, a little after the last letter."""
         event.stop()
-        if self.writing is None:
-            return
-        self.drafts.write(*self.writing, self.query_one(Composer).text)
+        self.keep_written()
         if self._saving is not None:
             self._saving.stop()
         self._saving = self.set_timer(SAVE, self._save_drafts)

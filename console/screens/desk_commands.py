@@ -11,7 +11,6 @@ from console.screens.give_back import GiveBackPanel
 from console.screens.overlays import HelpPanel, LeavePanel, PalettePanel
 from console.screens.withheld import Caught, WithheldPanel
 from console.widgets.banner import Taking
-from console.widgets.composer import Composer
 from console.widgets.timeline import Timeline
 from core.decision import Decision
 from core.flows.handoff import GiveBack
@@ -95,15 +94,17 @@ class DeskCommands(DeskMoving, inherit_bindings=False):
             self.go("composer")
 
     def _do_send(self) -> None:
-        history, composer = self.history, self.query_one(Composer)
-        text, mode = composer.text, composer.mode
-        if history is None or self._sending or self._refuse_lost():
+        history, writing = self.history, self.writing
+        if history is None or writing is None or writing[0] != history.ticket.id:
             return
+        if self._sending or self._refuse_lost():
+            return
+        self.keep_written()
+        ticket, mode = writing
+        text = self.drafts.text(ticket, mode)
         if not text.strip():
             self.tell("There is nothing to send", good=False)
             return
-        ticket = history.ticket.id
-        self.drafts.write(ticket, mode, text)
         self._sending = True
         seen = history.standing.last_seq
         act = (
@@ -117,6 +118,7 @@ class DeskCommands(DeskMoving, inherit_bindings=False):
         self._sending = False
         if not said.done:
             return
+        self.keep_written()
         if self.drafts.text(ticket, mode) == text:
             self.drafts.write(ticket, mode, "")
         self._act(self.keep_drafts(), lambda _: None)
@@ -232,7 +234,11 @@ class DeskCommands(DeskMoving, inherit_bindings=False):
         """Runs an act in the background and says what it came to."""
 
         async def run() -> None:
-            said = await act
+            try:
+                said = await act
+            except Exception:
+                then(Said(words="", done=False))
+                raise
             if said.words:
                 self.tell(said.words, good=said.done)
             then(said)

@@ -180,13 +180,14 @@ class DeskPanes(Screen[None], inherit_bindings=False):
 
     def paint_nothing(self) -> None:
         """No ticket is selected."""
-        for name in ("banner", "strip", "strip-rule", "chart", "inline-card"):
+        for name in ("strip", "strip-rule", "chart", "inline-card"):
             self.view(name).draw(lambda _: [])
         self.query_one("#inline").remove_class("-open")
         reader = self._reader("", self.query_one(Timeline).inner_width)
         self.query_one(Timeline).show((), reader, fresh=True)
         self.composing = None
         self._paint_composer()
+        self.paint_banner()
 
     def paint_ticket(self, history: History) -> None:
         """Timeline, chart, card and composer of a ticket."""
@@ -241,7 +242,7 @@ class DeskPanes(Screen[None], inherit_bindings=False):
         """Takes note of the last letters, before the editor is for something else."""
         composer = self.query_one(Composer)
         if self.writing is not None and composer.changed:
-            self.drafts.write(*self.writing, composer.text)
+            self.drafts.write(*self.writing, composer.take_text())
 
     def _composer_words(self, *, mine: bool) -> Line:
         standing, ticket = self.standing(), self.composing

@@ -61,6 +61,9 @@ def _keys(keys: tuple[tuple[str, str, str], ...], role: str) -> Line:
     )
 
 
+_ROOMY = 70
+"""Width from which the banner says both."""
+
 _TAKE = (("t", "take", "take over"),)
 
 
@@ -69,12 +72,13 @@ def _said(
 ) -> tuple[str, str, tuple[tuple[str, str, str], ...]]:
     if s.held_by == sight.me and s.held_since is not None:
         at = when(s.held_since, sight.now, sight.zone)
-        words = f"■ YOU HOLD {ticket} since {at} · the agent is silent"
+        words = f"■ YOU HOLD {ticket} since {at}"
+        if not s.withheld or sight.width >= _ROOMY:
+            words += " · the agent is silent"
         if s.withheld:
-            caught = count(len(s.withheld), "reply", "replies")
             return (
                 "solid-yours",
-                f"{words} · {caught} withheld",
+                f"{words} · {len(s.withheld)} withheld",
                 (("w", "withheld", "look"), ("R", "give_back", "give back")),
             )
         return "solid-yours", words, (("R", "give_back", "give back"),)

@@ -90,8 +90,13 @@ class Composer(Vertical):
 
     @property
     def changed(self) -> bool:
-        """Whether the person wrote something that was not told yet."""
+        """Whether the person wrote something that nobody has taken yet."""
         return self.editor.text != self._filled
+
+    def take_text(self) -> str:
+        """The text, which from now on is no change any more."""
+        self._filled = self.editor.text
+        return self._filled
 
     def fill(self, text: str) -> None:
         """Puts a draft into the editor; that is no edit of the person's."""
@@ -114,5 +119,4 @@ class Composer(Vertical):
         """Tells of what the person wrote, not of what was filled in."""
         event.stop()
         if self.changed:
-            self._filled = self.editor.text
             self.post_message(self.Edited())

@@ -28,7 +28,8 @@ from core.journal import (
 )
 from core.ticket import ActorKind, RunId
 
-_QUIET = {"queued", "sending", "delivered"}
+_QUIET = {"queued", "sending", "delivered", "withheld"}
+"""States of a reply that its own line says."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

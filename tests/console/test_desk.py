@@ -481,3 +481,34 @@ async def test_the_row_stays_under_the_cursor_when_the_list_sorts_anew(
         assert queue.cursor == chosen
         assert queue.cursor_at - queue.scroll_offset.y in {row, queue.cursor_at}
         assert chosen in pane_text(app, "banner")
+
+
+@dataclass
+class Torn(Unplugged):
+    """A real store of which one ticket can't be read."""
+
+    torn: str = ""
+
+    async def read(self, look: Callable[[Transaction], T]) -> T:
+        value = await self.store.read(look)
+        if isinstance(value, History) and value.ticket.id == self.torn:
+            raise KeyError("a field")
+        return value
+
+
+async def test_a_ticket_that_cant_be_read_never_shows_another_ones_text(
+    counter: Counter,
+) -> None:
+    good = await counter.writes("A text of the first.", subject="First")
+    bad = await counter.writes("A text of the second.", subject="Second")
+    app = app_on(Torn(counter.store, torn=bad))
+    async with app.run_test(size=WIDE) as pilot:
+        await all_view(pilot, app)
+        await shown(pilot, app, good)
+        await until(pilot, lambda: desk_of(app).query_one(Queue).total == 2)
+        await pilot.press("j")
+        await until(pilot, lambda: bad in pane_text(app, "banner"))
+        await until(pilot, lambda: "A text of the first" not in screen_text(app))
+        await until(pilot, lambda: "failed" in told(app))
+        await pilot.press("k")
+        await until(pilot, lambda: "A text of the first" in screen_text(app))
