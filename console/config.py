@@ -158,6 +158,15 @@ def read_prompt(text: str) -> Prompt:
     )
 
 
+def prompt_at(path: Path) -> Prompt:
+    """The prompt in a file.
+
+    Raises:
+        BadConfiguration: It can't be read; says why.
+    """
+    return read_prompt(_text(path, "--with-prompt"))
+
+
 def _find(option: str | None) -> Path | None:
     named = option or os.environ.get("HANDOFF_CONFIG")
     if named:
@@ -234,6 +243,8 @@ def _limits(agent: toml.Agent) -> Limits:
     return Limits(
         max_turns=_or(agent.max_turns, usual.max_turns),
         max_cost_usd=_or(agent.max_cost_usd, usual.max_cost_usd),
+        max_ticket_cost_usd=agent.max_ticket_cost_usd,
+        max_run=_or(agent.max_run, usual.max_run),
         max_output_tokens=_or(agent.max_output_tokens, usual.max_output_tokens),
         context_tokens=_or(agent.context_tokens, usual.context_tokens),
         lease=_or(agent.lease, usual.lease),

@@ -56,6 +56,8 @@ class Agent(_Table):
     prompt: Text | None = None
     max_turns: Count | None = None
     max_cost_usd: Money | None = None
+    max_ticket_cost_usd: Money | None = None
+    max_run: Duration | None = None
     max_output_tokens: Count | None = None
     lease: Duration | None = None
     context_tokens: Count | None = None

@@ -7,6 +7,7 @@ same question of the same records.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TypeAlias
 
 from core.decision import READY, Decision, DecisionState, canonical
@@ -245,6 +246,15 @@ def _limit(run: Run, history: History, limits: Limits) -> Escalate | None:
     if cost is not None and cost > limits.max_cost_usd:
         why = f"the run cost {cost:.2f} USD, over {limits.max_cost_usd}"
         return Escalate(stop=Stop.COST_LIMIT, why=why)
+    most = limits.max_ticket_cost_usd
+    spent = sum((r.cost_usd or Decimal(0) for r in history.runs), Decimal(0))
+    if most is not None and spent > most:
+        why = f"the ticket's runs cost {spent:.2f} USD, over {most}"
+        return Escalate(stop=Stop.COST_LIMIT, why=why)
+    if history.now - run.started_at > limits.max_run:
+        minutes = limits.max_run.total_seconds() / 60
+        why = f"the run took longer than {minutes:.0f} minutes"
+        return Escalate(stop=Stop.TURN_LIMIT, why=why)
     if _repeats(history.journal, run.id, limits.same_call):
         why = "the agent made the same call again and again with the same result"
         return Escalate(stop=Stop.ERROR, why=why)

@@ -12,6 +12,8 @@ class Limits:
     Attributes:
         max_turns: Model calls in one run.
         max_cost_usd: Of one run.
+        max_ticket_cost_usd: Of all runs of one ticket, or None for no such limit.
+        max_run: How long one run may take, by the database's clock.
         max_output_tokens: Of one model call.
         context_tokens: Estimated size of a request above which a ticket goes to
             people, as long as its journal can't be folded.
@@ -22,6 +24,8 @@ class Limits:
 
     max_turns: int = 20
     max_cost_usd: Decimal = Decimal("2.00")
+    max_ticket_cost_usd: Decimal | None = None
+    max_run: timedelta = timedelta(minutes=30)
     max_output_tokens: int = 8192
     context_tokens: int = 100_000
     lease: timedelta = timedelta(seconds=120)

@@ -1,23 +1,29 @@
 """`handoff runs`, `run` and `replay`: what the agent was sent, and whether it holds."""
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 
 import click
 
-from console import plain, shapes
+from console import plain, shapes, wiring
 from console.commands import base
 from console.commands.base import REFUSED, USAGE, Failed, fail
+from console.config import prompt_at
 from console.wording import count
 from core.cleanse import one_line
 from core.flows import replay as offline
 from core.flows.replay import BuiltByOther, Differs, Replayed, Same, UnknownRun
+from core.flows.whatif import Compared, Step, what_if
 from core.history import History
 from core.ports import QueueQuery, Store, Transaction
 from core.ticket import RunId, TicketId
 
 _ALL = 1_000_000
 _SHOWN = 60
+_SHOW_PROGRESS = 20
 
 
 @click.command(cls=base.Command)
@@ -52,16 +58,34 @@ def run(run: str) -> None:
 
 @click.command(cls=base.Command)
 @click.option("--all", "every", is_flag=True, help="Every run of the store.")
+@click.option("--with-prompt", type=click.Path(path_type=Path), help="Ask again so.")
+@click.option("--with-model", metavar="ID", help="Ask this model again.")
 @click.argument("run", required=False)
-def replay(run: str | None, every: bool) -> None:  # noqa: FBT001 # click's way to say an option
-    """Rebuild a run's requests offline and compare them byte for byte."""
+def replay(
+    run: str | None,
+    every: bool,  # noqa: FBT001 # click's way to say an option
+    with_prompt: Path | None,
+    with_model: str | None,
+) -> None:
+    """Rebuild a run's requests offline and compare them byte for byte.
+
+    With another prompt or model, the model is asked again turn by turn, with the
+    recorded tool results, and what it would have done is set beside what was done.
+    No tool runs and nothing is sent to anybody.
+    """
     if (run is None) != every:
         fail("either RUN or --all", USAGE)
+    if with_prompt is not None or with_model is not None:
+        if run is None:
+            fail("--with-prompt and --with-model take one RUN", USAGE)
+        _ask_again(RunId(run), with_prompt, with_model)
+        return
 
     async def work() -> list[shapes.Shape]:
         async with base.with_store() as store:
             names = [RunId(run)] if run else await _every(store)
-            return [_told(n, await offline.replay(store, n)) for n in names]
+            with _progress(names) as shown:
+                return [_told(n, await offline.replay(store, n)) for n in shown]
 
     told = base.run(work())
     if run is not None and told[0]["result"] == "unknown":
@@ -70,6 +94,65 @@ def replay(run: str | None, every: bool) -> None:  # noqa: FBT001 # click's way 
     if any(t["result"] != "same" for t in told):
         bad = sum(t["result"] != "same" for t in told)
         fail(f"{count(bad, 'run')} not rebuilt from the records", REFUSED)
+
+
+@contextmanager
+def _progress(names: list[RunId]) -> Iterator[Iterable[RunId]]:
+    """A bar on the terminal for more than a few runs, on standard error."""
+    if len(names) < _SHOW_PROGRESS or not sys.stderr.isatty():
+        yield names
+        return
+    with click.progressbar(names, label="replaying", file=sys.stderr) as bar:
+        yield bar
+
+
+def _ask_again(run: RunId, prompt_file: Path | None, model_id: str | None) -> None:
+    """Prints, turn by turn, where another prompt or model goes another way."""
+
+    async def work() -> list[Compared]:
+        prompt = None if prompt_file is None else prompt_at(prompt_file)
+        async with (
+            base.with_store() as store,
+            wiring.open_model(base.config()) as model,
+        ):
+            asked = what_if(store, model, run, prompt=prompt, model_id=model_id)
+            try:
+                return [compared async for compared in asked]
+            except LookupError as unknown:
+                raise Failed(str(unknown), USAGE) from unknown
+
+    compared = base.run(work())
+    base.show([_compared(c) for c in compared], lambda: _side_by_side(compared))
+
+
+def _compared(compared: Compared) -> shapes.Shape:
+    return {
+        "turn": compared.turn,
+        "acts_alike": compared.acts_alike,
+        "recorded": _step(compared.recorded),
+        "asked": _step(compared.asked),
+    }
+
+
+def _step(step: Step) -> shapes.Shape:
+    return {"kind": step.kind, "calls": list(step.calls), "text": step.text}
+
+
+def _side_by_side(compared: Sequence[Compared]) -> str:
+    lines = []
+    for c in compared:
+        if c.acts_alike:
+            lines.append(f"turn {c.turn}: alike ({_words(c.recorded)})")
+        else:
+            lines.append(f"turn {c.turn}: parts")
+            lines.append(f"    recorded  {_words(c.recorded)}")
+            lines.append(f"    asked     {_words(c.asked)}")
+    return "\n".join(lines) or "The run has no answered turn."
+
+
+def _words(step: Step) -> str:
+    said = "; ".join(step.calls) or step.text or step.kind
+    return one_line(f"{step.kind}: {said}", 300)
 
 
 async def _every(store: Store) -> list[RunId]:
