@@ -16,9 +16,9 @@ from typing_extensions import override
 
 from console.screens.panel import Panel
 from console.widgets.card_lines import card_lines
-from console.widgets.chart import Sight
 from console.widgets.composer import Editor
 from console.widgets.line_view import LineView
+from console.widgets.sight import Sight
 from console.widgets.spans import Line, line
 from core.decision import Decision
 from core.history import History

@@ -12,10 +12,11 @@ from console.screens.first_run import first_run_lines
 from console.widgets.banner import Taking, banner_line
 from console.widgets.bars import Top, hint_line, lost_line, top_lines
 from console.widgets.card_lines import inline_lines
-from console.widgets.chart import Sight, chart_lines, strip_lines
+from console.widgets.chart import chart_lines, strip_lines
 from console.widgets.composer import Composer, Editor
 from console.widgets.line_view import LineView
 from console.widgets.queue import Queue
+from console.widgets.sight import Sight
 from console.widgets.spans import Line, line
 from console.widgets.timeline import Timeline
 from console.widgets.timeline_items import items_of

@@ -8,7 +8,7 @@ are quiet.
 from dataclasses import dataclass
 from datetime import datetime
 
-from console.widgets.chart import Sight
+from console.widgets.sight import Sight
 from console.widgets.spans import Line, Span, clip, ends, line, width_of
 from console.wording import count, span_of, what_waits, when
 from core.cleanse import one_line

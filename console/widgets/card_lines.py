@@ -8,7 +8,7 @@ amount). What the buyer wrote after the proposal makes it stale and is shown.
 import json
 from collections.abc import Mapping
 
-from console.widgets.chart import Sight
+from console.widgets.sight import Sight
 from console.widgets.spans import EMPTY, Line, clip, line, named, paragraph
 from console.wording import count, money, span_of, when
 from core.cleanse import changed, cleanse, one_line

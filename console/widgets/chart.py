@@ -6,12 +6,11 @@ same in the few lines that a narrower one can spare.
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import datetime, tzinfo
-from decimal import Decimal
 
+from console.widgets.chart_runs import runs_lines
+from console.widgets.sight import Sight, title_line
 from console.widgets.spans import EMPTY, Line, clip, fit, line, named, paragraph
-from console.wording import age, count, money, span_of, stop_words, when
+from console.wording import count, money, span_of, when
 from core.cleanse import one_line
 from core.decision import Decision, DecisionState
 from core.history import History
@@ -19,26 +18,8 @@ from core.identity import Identity
 from core.journal import Message
 from core.ledger import ActionState
 from core.ticket import ActorKind
-from core.turn import Run
 
 _NAME = 10
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sight:
-    """For whom a chart is drawn, and when.
-
-    Attributes:
-        me: The operator.
-        now: For ages.
-        zone: The person's zone; None for the system's.
-        width: Cells.
-    """
-
-    me: str
-    now: datetime
-    zone: tzinfo | None
-    width: int
 
 
 def chart_lines(history: History, sight: Sight) -> list[Line]:
@@ -49,7 +30,7 @@ def chart_lines(history: History, sight: Sight) -> list[Line]:
         _decisions(history, sight),
         _state(history, sight),
         _money(history, sight),
-        _runs(history, sight),
+        runs_lines(history, sight),
         _ticket(history, sight),
     ]
     lines: list[Line] = []
@@ -104,10 +85,6 @@ def _named(name: str, value: str, sight: Sight) -> list[Line]:
     return named(name, value, sight.width, column=_NAME)
 
 
-def _title(words: str, more: str = "") -> Line:
-    return line((words, "strong"), (f"  {more}" if more else "", "dim"))
-
-
 def _lock(history: History, sight: Sight) -> list[Line]:
     s, lock = history.standing, history.lock
     token = ("", f" · token {lock.token}")
@@ -117,10 +94,10 @@ def _lock(history: History, sight: Sight) -> list[Line]:
         since = f" since {when(s.held_since, sight.now, sight.zone)}{token[1]}"
         symbol = "■ " if mine else "□ "
         role = "yours" if mine else "other"
-        return [_title("LOCK"), line((symbol, role), (who, role), (since, "dim"))]
+        return [title_line("LOCK"), line((symbol, role), (who, role), (since, "dim"))]
     if s.run is not None:
         lines = [
-            _title("LOCK"),
+            title_line("LOCK"),
             line(
                 ("● ", "agent"),
                 (f"run {one_line(s.run, 20)}", "agent"),
@@ -133,7 +110,7 @@ def _lock(history: History, sight: Sight) -> list[Line]:
         return lines
     waits = " · waits for a decision" if s.pending else ""
     return [
-        _title("LOCK"),
+        title_line("LOCK"),
         line(
             ("○ ", "wait" if s.pending else "dim"),
             ("free", "text"),
@@ -156,7 +133,7 @@ def _decisions(history: History, sight: Sight) -> list[Line]:
                     (f" approved by {by}, not executed yet", "dim"),
                 )
             )
-    return [_title("DECISION"), *lines] if lines else []
+    return [title_line("DECISION"), *lines] if lines else []
 
 
 def _pending(decision: Decision, sight: Sight) -> list[Line]:
@@ -197,7 +174,7 @@ def _state(history: History, sight: Sight) -> list[Line]:
         lines += _named("sleeps", f"until {one_line(s.snoozed_until, 30)}", sight)
     for name, value in list(s.task_state.items())[:12]:
         lines += _named(one_line(name, 9), _brief(value), sight)
-    return [_title("STATE"), *lines] if lines else []
+    return [title_line("STATE"), *lines] if lines else []
 
 
 def _state_words(history: History) -> str:
@@ -252,7 +229,7 @@ def _money(history: History, sight: Sight) -> list[Line]:
                 (f" {by} {at}", "dim"),
             )
         )
-    return [_title("ACTIONS"), *lines] if lines else []
+    return [title_line("ACTIONS"), *lines] if lines else []
 
 
 def _money_words(history: History) -> Line:
@@ -272,51 +249,13 @@ def _money_words(history: History) -> Line:
     return line(*spans)
 
 
-def _runs(history: History, sight: Sight) -> list[Line]:
-    if not history.runs:
-        return []
-    costs = [run.cost_usd for run in history.runs]
-    total = f"{sum((c for c in costs if c is not None), Decimal(0)):.2f} USD"
-    known = total if None not in costs else "cost not known"
-    lines = [_title("RUNS", f"{len(history.runs)} · {known}")]
-    for run in history.runs[-6:]:
-        lines += _run(run, sight)
-    return lines
-
-
-def _run(run: Run, sight: Sight) -> list[Line]:
-    used = run.usage
-    cost = "cost not known" if run.cost_usd is None else f"{run.cost_usd:.2f} USD"
-    model = one_line(run.answered_by or run.model, 40)
-    sent = used.in_tokens + used.cache_read_tokens + used.cache_write_tokens
-    stop = (
-        stop_words(run.stop.value)
-        if run.stop
-        else f"works, {age(run.started_at, sight.now)}"
-    )
-    return [
-        line(
-            (one_line(run.id, 24), "text"),
-            (f" {count(len(run.turns), 'turn')} · {stop}", "dim"),
-        ),
-        line((f"  {_short(sent)} in · {_short(used.out_tokens)} out · {cost}", "dim")),
-        line(
-            (f"  {model} · prompt {one_line(run.prompt.version.version, 24)}", "faint")
-        ),
-    ]
-
-
-def _short(tokens: int) -> str:
-    return f"{tokens / 1000:.1f}k" if tokens >= 1000 else str(tokens)  # noqa: PLR2004 # a thousand
-
-
 def _ticket(history: History, sight: Sight) -> list[Line]:
     ticket = history.ticket
     said = sum(isinstance(e.body, Message) for e in history.journal)
     opened = when(ticket.created_at, sight.now, sight.zone)
     said_words = count(said, "message")
     return [
-        _title("TICKET"),
+        title_line("TICKET"),
         *paragraph(one_line(ticket.subject or "(no subject)", 200), sight.width),
         line(
             (
