@@ -1,13 +1,14 @@
 """What a tool call may do: free, needs identity, needs a decision, forbidden."""
 
+import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from decimal import Decimal, InvalidOperation
 from typing import TypeAlias
 
 import jsonschema
 
-from core.decision import Decision
+from core.decision import Decision, canonical
 from core.history import History
 from core.ledger import Action
 from core.ticket import Json
@@ -111,6 +112,23 @@ def _rule(
     if per_day is not None and today + amount > per_day:
         return f"over {per_day} on one day"
     return None
+
+
+def policy_version(specs: Iterable[ToolSpec]) -> str:
+    """sha256 of the policies that hold now, to be kept with what they decided."""
+    rules = {
+        s.name: {f.name: _plain(getattr(s.policy, f.name)) for f in _RULES}
+        for s in specs
+        if not s.builtin
+    }
+    return hashlib.sha256(canonical(rules).encode()).hexdigest()
+
+
+_RULES = fields(ToolPolicy)
+
+
+def _plain(value: object) -> Json:
+    return value if isinstance(value, bool | None) else str(value)
 
 
 def invalid_arguments(spec: ToolSpec, arguments: Json) -> str | None:

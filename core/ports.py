@@ -352,7 +352,10 @@ class Transaction(Protocol):
         """How many tickets each view holds."""
 
     def busy(self) -> bool:
-        """Whether a run holds a ticket, dead or alive, or a reply is deliverable."""
+        """Whether a run holds a ticket, dead or alive, or a reply is on its way.
+
+        What waits for the agent to go on (a pause) does not count.
+        """
 
 
 class Store(Protocol):

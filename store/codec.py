@@ -11,7 +11,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import TypeVar
 
-from core.decision import Decision, DecisionState
+from core.decision import Decision
 from core.identity import Identity
 from core.standing import Standing
 from core.ticket import Actor, ActorKind, Json, JsonObject, RunId, TicketId
@@ -114,10 +114,9 @@ def identity_from_json(stored: JsonObject) -> Identity:
 
 
 def decision_to_json(decision: Decision) -> JsonObject:
-    """A decision's fields, without those that have a column."""
+    """What was proposed; it never changes. The rest has columns."""
     return {
         "run": decision.run,
-        "proposed_by": decision.proposed_by,
         "call": decision.call,
         "tool": decision.tool,
         "input": decision.input,
@@ -129,30 +128,22 @@ def decision_to_json(decision: Decision) -> JsonObject:
         "identity": decision.identity,
         "evidence": decision.evidence,
         "based_on": decision.based_on,
-        "four_eyes": decision.four_eyes,
         "expires_at": decision.expires_at.isoformat(),
-        "first": decision.first,
-        "decided_by": decision.decided_by,
-        "decided_at": None
-        if decision.decided_at is None
-        else decision.decided_at.isoformat(),
-        "why": decision.why,
-        "final_input": decision.final_input,
-        "final_hash": decision.final_hash,
+        "policy": decision.policy,
     }
 
 
 def decision_from_json(
-    decision: str, ticket: str, state: str, proposed_at: datetime, document: Json
+    decision: str, ticket: str, proposed_at: datetime, document: Json
 ) -> Decision:
-    """The decision of a row."""
+    """The proposal of a row, without what became of it."""
     d = object_of(document)
-    amount, decided_at = text_or_none(d["amount"]), text_or_none(d["decided_at"])
+    amount = text_or_none(d["amount"])
     return Decision(
         id=decision,
         ticket=TicketId(ticket),
         run=RunId(text_of(d["run"])),
-        proposed_by=text_of(d["proposed_by"]),
+        proposed_by="",
         call=text_of(d["call"]),
         tool=text_of(d["tool"]),
         input=d["input"],
@@ -164,16 +155,10 @@ def decision_from_json(
         identity=text_or_none(d["identity"]),
         evidence=tuple(number_of(seq) for seq in list_of(d["evidence"])),
         based_on=number_of(d["based_on"]),
-        four_eyes=d["four_eyes"] is True,
+        four_eyes=False,
         proposed_at=proposed_at,
         expires_at=datetime.fromisoformat(text_of(d["expires_at"])),
-        state=DecisionState(state),
-        first=text_or_none(d["first"]),
-        decided_by=text_or_none(d["decided_by"]),
-        decided_at=None if decided_at is None else datetime.fromisoformat(decided_at),
-        why=text_or_none(d["why"]),
-        final_input=d["final_input"],
-        final_hash=text_or_none(d["final_hash"]),
+        policy=text_or_none(d["policy"]),
     )
 
 

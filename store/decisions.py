@@ -1,4 +1,6 @@
-"""The decisions' rows: what a list filters by as columns, the rest as one document."""
+"""The decisions' rows: the proposal as one document, its verdict in columns."""
+
+from dataclasses import replace
 
 import sqlalchemy as sa
 
@@ -53,7 +55,18 @@ def _read(
 ) -> tuple[Decision, ...]:
     ordered = query.order_by(decisions.c.proposed_at, decisions.c.id)
     return tuple(
-        decision_from_json(r.id, r.ticket_id, r.state, r.proposed_at, r.document)
+        replace(
+            decision_from_json(r.id, r.ticket_id, r.proposed_at, r.document),
+            state=DecisionState(r.state),
+            proposed_by=r.proposed_by,
+            four_eyes=r.four_eyes,
+            first=r.first,
+            decided_by=r.decided_by,
+            decided_at=r.decided_at,
+            why=r.why,
+            final_input=r.final_input,
+            final_hash=r.final_hash,
+        )
         for r in connection.execute(ordered)
     )
 
@@ -64,5 +77,13 @@ def _values(decision: Decision) -> dict[str, object]:
         "ticket_id": decision.ticket,
         "state": decision.state.value,
         "proposed_at": decision.proposed_at,
+        "proposed_by": decision.proposed_by,
+        "four_eyes": decision.four_eyes,
         "document": decision_to_json(decision),
+        "first": decision.first,
+        "decided_by": decision.decided_by,
+        "decided_at": decision.decided_at,
+        "final_input": decision.final_input,
+        "final_hash": decision.final_hash,
+        "why": decision.why,
     }

@@ -16,6 +16,7 @@ from typing import Protocol, TypeVar
 
 import sqlalchemy as sa
 
+from core.decision import Role
 from core.errors import BadConfiguration
 from core.ticket import TicketId
 from store.engine_sqlite import SqliteEngine
@@ -58,6 +59,11 @@ class Engine(Protocol):
 
     def login(self, connection: sa.Connection) -> str | None:
         """Who the database says is connected, where it knows."""
+
+    def admit(
+        self, connection: sa.Connection, login: str, role: Role | None
+    ) -> tuple[str, ...]:
+        """Gives a login a role's rights, or says what an administrator has to run."""
 
     def follow(self) -> AsyncIterator[frozenset[TicketId]]:
         """The change feed, as `core.ports.Store.follow` gives it."""

@@ -21,11 +21,13 @@ from typing import TypeVar
 import psycopg
 import sqlalchemy as sa
 
+from core.decision import Role
 from core.errors import StoreUnreachable
 from core.ticket import TicketId
 from store import changes
 from store.columns import decode_text
 from store.faults import translate
+from store.rights import admit
 
 T = TypeVar("T")
 
@@ -119,6 +121,12 @@ class PostgresEngine:
         name: str = connection.execute(sa.text("SELECT session_user")).scalar_one()
         return name
 
+    def admit(
+        self, connection: sa.Connection, login: str, role: Role | None
+    ) -> tuple[str, ...]:
+        """Gives a login a role's rights, or says what an administrator has to run."""
+        return admit(connection, login, role)
+
     async def follow(self) -> AsyncIterator[frozenset[TicketId]]:
         """Sets of changed tickets, after an empty one that says where it begins."""
         positional, named = self._engine.dialect.create_connect_args(self._url)
@@ -179,23 +187,28 @@ class PostgresEngine:
 
 
 async def _changes(
-    connection: "psycopg.AsyncConnection[tuple[int, str | None, int]]",
+    connection: "psycopg.AsyncConnection[tuple[int, str | None, int, int | None]]",
 ) -> AsyncIterator[frozenset[TicketId]]:
     horizon = 2**62
     told: dict[TicketId, int] = {}
-    first, quiet, pause = True, 0.0, _BUSY
+    first, quiet, pause, act = True, 0.0, _BUSY, None
     while True:
         cursor = await connection.execute(changes.AT_HORIZON, (horizon,))
         rows = await cursor.fetchall()
-        horizon = rows[0][0]
+        horizon, before, act = rows[0][0], act, rows[0][3]
         seen = {
-            TicketId(decode_text(t)): version for _, t, version in rows if t is not None
+            TicketId(decode_text(t)): version
+            for _, t, version, _ in rows
+            if t is not None
         }
         found = frozenset(t for t, version in seen.items() if told.get(t) != version)
         told = seen
+        everything = first or act != before
+        if everything and not first:
+            yield frozenset()
         if first or found:
             yield found
-        quiet = 0.0 if found or first else quiet + pause
+        quiet = 0.0 if found or everything else quiet + pause
         first, pause = False, _IDLE if quiet >= _QUIET else _BUSY
         async for _ in connection.notifies(timeout=pause, stop_after=1):
             pass

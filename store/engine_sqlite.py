@@ -28,6 +28,7 @@ from typing import Generic, TypeVar, cast
 
 import sqlalchemy as sa
 
+from core.decision import Role
 from core.ticket import TicketId
 from store import changes
 from store.faults import translate
@@ -149,6 +150,15 @@ class SqliteEngine:
         """None: a file knows nobody."""
         return None
 
+    def admit(
+        self,
+        connection: sa.Connection,  # noqa: ARG002 # as the other
+        login: str,  # noqa: ARG002
+        role: Role | None,  # noqa: ARG002
+    ) -> tuple[str, ...]:
+        """Nothing: who may use the file is the file system's matter."""
+        return ()
+
     async def follow(self) -> AsyncIterator[frozenset[TicketId]]:
         """Sets of changed tickets, after an empty one that says where it begins."""
         try:
@@ -157,12 +167,14 @@ class SqliteEngine:
             raise translate(error, self.place) from error
         self._followers.add(watch)
         try:
-            position = await asyncio.wrap_future(self.read(changes.position))
+            at = await asyncio.wrap_future(self.read(changes.position))
             yield frozenset()
             while True:
                 await watch.commit()
-                look = functools.partial(changes.since, before=position)
-                position, found = await asyncio.wrap_future(self.read(look))
+                look = functools.partial(changes.since, before=at)
+                before, (at, found) = at, await asyncio.wrap_future(self.read(look))
+                if at.act != before.act:
+                    yield frozenset()
                 if found:
                     yield found
         except sqlite3.Error as error:

@@ -79,6 +79,14 @@ def of_ticket(connection: sa.Connection, ticket: TicketId) -> tuple[Action, ...]
     return tuple(_action(row, tuple(events[row.id])) for row in found)
 
 
+def ticket_of(connection: sa.Connection, action: str) -> TicketId | None:
+    """Whose action it is, or None."""
+    found = connection.scalar(
+        sa.select(actions.c.ticket_id).where(actions.c.id == action)
+    )
+    return None if found is None else TicketId(found)
+
+
 def spent(connection: sa.Connection, tool: str, since: datetime) -> Decimal:
     """What a tool's actions, done or open, have moved that were intended since."""
     e = action_events.c

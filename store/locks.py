@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from core.lock import FencingToken, Holder, HolderKind, Lock
 from core.ticket import TicketId
-from store.schema import locks
+from store.schema import locks, tickets
 
 # made once: making a statement costs more than running it
 _ONE = locks.c.ticket_id == sa.bindparam("ticket")
@@ -20,6 +20,7 @@ _FOUND = sa.select(locks).where(_ONE)
 _LOCKED = _FOUND.with_for_update()
 _INSERT = sa.insert(locks)
 _UPDATE = sa.update(locks).where(_ONE)
+_PAUSED = sa.select(tickets.c.id).where(tickets.c.paused.is_not(None))
 
 
 def insert(connection: sa.Connection, ticket: TicketId) -> Lock:
@@ -57,20 +58,29 @@ def save(connection: sa.Connection, lock: Lock) -> None:
 def dead_runs(
     connection: sa.Connection, now: datetime, limit: int
 ) -> tuple[TicketId, ...]:
-    """Tickets that a run holds whose lease has run out, longest first."""
+    """Tickets that a run may take from a dead one, longest dead first."""
     query = (
         sa.select(locks.c.ticket_id)
         .where(locks.c.expires_at.is_not(None), locks.c.expires_at <= now)
+        .where(locks.c.ticket_id.not_in(_PAUSED))
         .order_by(locks.c.expires_at)
         .limit(limit)
     )
     return tuple(TicketId(found) for found in connection.scalars(query))
 
 
-def any_run(connection: sa.Connection) -> bool:
-    """Whether a run holds any ticket, dead or alive: only runs have a lease."""
-    query = sa.select(sa.literal(1)).where(locks.c.expires_at.is_not(None)).limit(1)
-    return connection.execute(query).first() is not None
+def any_run(connection: sa.Connection, now: datetime, *, stopped: bool) -> bool:
+    """Whether a run holds a ticket and will be followed: only runs have a lease.
+
+    A dead run is followed by nobody as long as the agent is stopped on its ticket, or
+    everywhere (`stopped`).
+    """
+    alive = locks.c.expires_at > now
+    waits = sa.false() if stopped else locks.c.ticket_id.not_in(_PAUSED)
+    query = sa.select(sa.literal(1)).where(
+        locks.c.expires_at.is_not(None), alive | waits
+    )
+    return connection.execute(query.limit(1)).first() is not None
 
 
 def _values(lock: Lock) -> dict[str, object]:

@@ -1,7 +1,8 @@
 """The replies' rows, from commit to delivery (protocol "Delivery").
 
 `waits` marks what a sender still has to look at, so that finding it is one short
-index however many replies were ever sent.
+index however many replies were ever sent. What the agent has said waits there as long
+as the agent is stopped.
 """
 
 from datetime import datetime, timedelta
@@ -9,9 +10,9 @@ from datetime import datetime, timedelta
 import sqlalchemy as sa
 
 from core.history import Reply
-from core.ticket import TicketId
+from core.ticket import ActorKind, TicketId
 from store.codec import actor
-from store.schema import outbox
+from store.schema import outbox, tickets
 
 LONG_SENDING = timedelta(minutes=2)
 """After how long a reply in the hands of a sender may be taken up again."""
@@ -68,25 +69,45 @@ def overview(connection: sa.Connection) -> tuple[Reply, ...]:
 
 
 def deliverable(
-    connection: sa.Connection, now: datetime, limit: int
+    connection: sa.Connection, now: datetime, limit: int, *, stopped: bool
 ) -> tuple[Reply, ...]:
-    """Replies that a sender may take up, oldest first."""
+    """Replies that a sender may take up, oldest first.
+
+    Args:
+        connection: The connection.
+        now: The database's clock.
+        limit: How many at most.
+        stopped: Whether the agent is stopped everywhere.
+    """
     stuck = sa.and_(
         outbox.c.state == "sending", outbox.c.state_at <= now - LONG_SENDING
     )
+    held_off = outbox.c.not_before.is_not(None) & (outbox.c.not_before > now)
     query = (
         sa.select(outbox)
-        .where(outbox.c.waits.is_not(None), (outbox.c.state == "queued") | stuck)
+        .where(outbox.c.waits.is_not(None), _may_go(stopped=stopped), ~held_off)
+        .where((outbox.c.state == "queued") | stuck)
         .order_by(outbox.c.created_at, outbox.c.message_id)
         .limit(limit)
     )
     return tuple(_reply(row) for row in connection.execute(query))
 
 
-def any_waiting(connection: sa.Connection) -> bool:
-    """Whether a reply is queued or in the hands of a sender."""
-    query = sa.select(sa.literal(1)).where(outbox.c.waits.is_not(None)).limit(1)
-    return connection.execute(query).first() is not None
+def any_waiting(connection: sa.Connection, *, stopped: bool) -> bool:
+    """Whether a reply is queued, held off for a time, or in the hands of a sender."""
+    query = sa.select(sa.literal(1)).where(
+        outbox.c.waits.is_not(None), _may_go(stopped=stopped)
+    )
+    return connection.execute(query.limit(1)).first() is not None
+
+
+def _may_go(*, stopped: bool) -> sa.ColumnElement[bool]:
+    """Not the agent's while it is stopped on the ticket or everywhere."""
+    by_person = outbox.c.author_kind != ActorKind.AGENT.value
+    if stopped:
+        return by_person
+    paused = sa.select(tickets.c.id).where(tickets.c.paused.is_not(None))
+    return by_person | outbox.c.ticket_id.not_in(paused)
 
 
 def ticket_by_message(connection: sa.Connection, message_id: str) -> TicketId | None:
@@ -115,6 +136,7 @@ def _values(reply: Reply, now: datetime) -> dict[str, object]:
         "state_at": now,
         "waits": 1 if reply.state in {"queued", "sending"} else None,
         "created_at": reply.created_at,
+        "not_before": reply.not_before,
         "attempts": reply.attempts,
         "delivered_at": reply.delivered_at,
         "provider_id": reply.provider_id,
@@ -141,4 +163,5 @@ def _reply(row: sa.Row[*tuple[object, ...]]) -> Reply:
         provider_id=row.provider_id,
         why=row.why,
         in_reply_to=row.in_reply_to,
+        not_before=row.not_before,
     )

@@ -53,6 +53,26 @@ def rows(connection: sa.Connection, query: QueueQuery) -> tuple[QueueRow, ...]:
     return tuple(_row(row) for row in connection.execute(listed))
 
 
+def of_customer(connection: sa.Connection, customer: str) -> tuple[QueueRow, ...]:
+    """The tickets whose buyer is verified as this customer, newest first."""
+    listed = (
+        sa.select(*_SHOWN)
+        .where(_t.customer == customer)
+        .order_by(_t.created_at.desc(), _t.id)
+    )
+    return tuple(_row(row) for row in connection.execute(listed))
+
+
+def asleep_until(connection: sa.Connection, time: datetime) -> tuple[TicketId, ...]:
+    """Tickets that sleep until a time that has come, longest first."""
+    query = (
+        sa.select(_t.id)
+        .where(_t.snoozed_until.is_not(None), _t.snoozed_until <= time)
+        .order_by(_t.snoozed_until)
+    )
+    return tuple(TicketId(found) for found in connection.scalars(query))
+
+
 def rows_of(
     connection: sa.Connection, wanted: Sequence[TicketId]
 ) -> tuple[QueueRow, ...]:
@@ -88,7 +108,8 @@ def _view(view: str, operator: str) -> tuple[sa.ColumnElement[bool], ...]:
         case "approvals":
             return (_t.pending.is_not(None),)
         case "mine":
-            return ((_t.held_by == operator) | (_t.wanted_by == operator),)
+            mine = (_t.held_by, _t.wanted_by, _t.owner)
+            return (sa.or_(*(who == operator for who in mine)),)
         case "agent":
             return (_t.at_agent.is_not(None),)
         case "waiting":
@@ -119,14 +140,16 @@ def _holds(word: str) -> sa.ColumnElement[bool]:
 
 def _row(row: sa.Row[*tuple[object, ...]]) -> QueueRow:
     created_at: datetime = row.created_at
+    standing = standing_from_json(row.standing)
     return QueueRow(
         ticket=TicketId(row.id),
         subject=row.subject,
         channel=row.channel,
         buyer=row.customer_name or row.claim,
         status=Status(row.status),
-        standing=standing_from_json(row.standing),
+        standing=standing,
         created_at=created_at,
         updated_at=row.updated_at,
         version=row.version,
+        owner=standing.owner,
     )

@@ -72,11 +72,14 @@ tickets = sa.Table(
     _text("customer_name", null=True),
     _text("held_by", null=True),
     _text("wanted_by", null=True),
+    _text("owner", null=True),
     _text("run_id", null=True),
     _moment("due_since", null=True),
     _number("for_people", null=True),
     _number("at_agent", null=True),
     _number("pending", null=True),
+    _number("paused", null=True),
+    _moment("snoozed_until", null=True),
     _number("harm"),
     _number("harm_order"),
 )
@@ -100,7 +103,9 @@ _marked("ix_tickets_at_agent", tickets.c.at_agent, *_BY_HARM)
 _marked("ix_tickets_pending", tickets.c.pending, *_BY_HARM)
 _marked("ix_tickets_held_by", tickets.c.held_by, tickets.c.held_by)
 _marked("ix_tickets_wanted_by", tickets.c.wanted_by, tickets.c.wanted_by)
+_marked("ix_tickets_owner", tickets.c.owner, tickets.c.owner)
 _marked("ix_tickets_customer", tickets.c.customer, tickets.c.customer)
+_marked("ix_tickets_snoozed", tickets.c.snoozed_until, tickets.c.snoozed_until)
 
 feed = sa.Table("feed", metadata, _place("id"), _number("position"))
 """SQLite's one counter of changes, raised within the write lock."""
@@ -216,8 +221,20 @@ decisions = sa.Table(
     _of_ticket(),
     _text("state"),
     _moment("proposed_at"),
+    _text("proposed_by"),
+    sa.Column("four_eyes", sa.Boolean, nullable=False),
     sa.Column("document", JsonText, nullable=False),
+    _text("first", null=True),
+    _text("decided_by", null=True),
+    _moment("decided_at", null=True),
+    sa.Column("final_input", JsonText, nullable=False),
+    _text("final_hash", null=True),
+    _text("why", null=True),
 )
+"""The proposal, which never changes, as one document; the verdict in columns.
+
+On PostgreSQL a trigger guards who writes these columns (see `rights`).
+"""
 sa.Index("ix_decisions_ticket", decisions.c.ticket_id)
 sa.Index("ix_decisions_state", decisions.c.state, decisions.c.proposed_at)
 
@@ -281,6 +298,7 @@ outbox = sa.Table(
     _moment("state_at"),
     _number("waits", null=True),
     _moment("created_at"),
+    _moment("not_before", null=True),
     _number("attempts"),
     _moment("delivered_at", null=True),
     _text("provider_id", null=True),
@@ -320,3 +338,29 @@ workers = sa.Table(
     _moment("started_at"),
     _moment("seen_at"),
 )
+
+presence = sa.Table(
+    "presence",
+    metadata,
+    _key("operator"),
+    _text("ticket", null=True),
+    _text("doing"),
+    _moment("active_at"),
+    _moment("seen_at"),
+)
+"""What each operator's console last said of itself; nothing is decided by it."""
+
+house_acts = sa.Table(
+    "house_acts",
+    metadata,
+    _place("n"),
+    _moment("at"),
+    _text("operator"),
+    _text("act"),
+    _text("whom", null=True),
+    _text("why"),
+)
+"""What people did to the whole house and not to a ticket: append-only, like a journal.
+
+The last `paused` or `resumed` says whether the agent is stopped everywhere.
+"""

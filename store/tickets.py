@@ -135,9 +135,9 @@ def _values(row: TicketRow, stamp: int) -> dict[str, object]:
     waits = s.waiting_since or s.last_at
     free = s.held_by is None and s.run is None
     agents = may_run and (s.run is not None or (s.due and free))
-    people = (
-        word in {Status.NEEDS_HUMAN, Status.IN_DOUBT} or s.withheld or s.undelivered
-    )
+    asleep = s.snoozed_until is not None and word is not Status.IN_DOUBT
+    caught = (s.withheld or s.undelivered) and not asleep
+    people = word in {Status.NEEDS_HUMAN, Status.IN_DOUBT} or caught
     harm, order = _harm(s, word, row.ticket.created_at)
     return {
         "standing": standing_to_json(s),
@@ -149,11 +149,14 @@ def _values(row: TicketRow, stamp: int) -> dict[str, object]:
         "customer_name": s.identity.name if s.identity else None,
         "held_by": s.held_by,
         "wanted_by": s.wanted_by,
+        "owner": s.owner,
         "run_id": s.run,
         "due_since": waits if may_run and s.due and free else None,
         "for_people": 1 if people else None,
         "at_agent": 1 if agents else None,
         "pending": len(s.pending) or None,
+        "paused": 1 if s.paused is not None else None,
+        "snoozed_until": _time(s.snoozed_until),
         "harm": harm,
         "harm_order": order,
     }
@@ -166,6 +169,8 @@ def _harm(s: Standing, word: Status, created_at: datetime) -> tuple[int, int]:
         return _HARM_DOUBT, last
     if word is Status.RESOLVED:
         return _HARM_OVER, -last
+    if s.snoozed_until is not None:
+        return _HARM_REST, -last
     if s.waiting_since is not None:
         return _HARM_WAITING, _micros(s.waiting_since)
     if s.pending:
@@ -175,6 +180,10 @@ def _harm(s: Standing, word: Status, created_at: datetime) -> tuple[int, int]:
     if s.with_people is not None:
         return _HARM_PEOPLE, last
     return _HARM_REST, -last
+
+
+def _time(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text)
 
 
 def _micros(at: datetime) -> int:

@@ -12,18 +12,27 @@ from typing import TypeVar
 
 import sqlalchemy as sa
 
-from core.decision import Decision, Operator
+from core.decision import Decision, Operator, Role
 from core.history import Draft, History, QueueRow, Reply
 from core.journal import Body, Entry
 from core.ledger import Action, ActionEvent
 from core.lock import Hold, Lock
-from core.ports import Pause, QueueQuery, RunEnd, Transaction, Worker
+from core.ports import (
+    HouseAct,
+    Pause,
+    Presence,
+    QueueQuery,
+    RunEnd,
+    Transaction,
+    Worker,
+)
 from core.standing import Standing
 from core.ticket import Actor, RunId, Ticket, TicketId
 from core.turn import ModelResponse, Run, RunRecord, Turn
 from store import (
     decisions,
     drafts,
+    house,
     journal,
     ledger,
     locks,
@@ -144,6 +153,7 @@ class SqlTransaction:
             outbox=outbox.of_ticket(c, ticket),
             drafts=drafts.of_ticket(c, ticket),
             now=self.now,
+            stopped=self._stopped(),
         )
 
     def standing(self, ticket: TicketId) -> Standing:
@@ -311,7 +321,8 @@ class SqlTransaction:
 
     def deliverable(self, limit: int) -> tuple[Reply, ...]:
         """Replies that a sender may take up: `queued`, or `sending` too long."""
-        return outbox.deliverable(self._connection, self.now, limit)
+        stopped = self.pause() is not None
+        return outbox.deliverable(self._connection, self.now, limit, stopped=stopped)
 
     # People, drafts, workers
 
@@ -344,11 +355,60 @@ class SqlTransaction:
         """Worker processes that reported within the last day."""
         return people.read_workers(self._connection, self.now)
 
+    # The whole house
+
+    def admit(self, login: str, role: Role | None) -> tuple[str, ...]:
+        """Gives a database login the rights of a role, or says who has to."""
+        return self._engine.admit(self._connection, login, role)
+
+    def pause(self) -> Pause | None:
+        """Why the agent is stopped everywhere, or None."""
+        return house.read_pause(self._connection)
+
+    def _stopped(self) -> str | None:
+        pause = self.pause()
+        if pause is None:
+            return None
+        return f"{pause.by}: {pause.why}" if pause.why else pause.by
+
+    def keep_act(self, act: HouseAct) -> None:
+        """Stores what was done to the whole house; tells all followers."""
+        house.keep_act(self._connection, act)
+        self._engine.wake(self._connection)
+
+    def house_acts(self) -> tuple[HouseAct, ...]:
+        """All that was done to the whole house, oldest first."""
+        return house.read_acts(self._connection)
+
+    def report_presence(self, presence: Presence) -> None:
+        """Stores what a console says of itself, now."""
+        house.save_presence(self._connection, presence, self.now)
+
+    def presences(self) -> tuple[Presence, ...]:
+        """The consoles that reported within the last half hour."""
+        return house.read_presences(self._connection, self.now)
+
     # Overviews
+
+    def snoozed_until(self, time: datetime) -> tuple[TicketId, ...]:
+        """Tickets that sleep until a time that has come."""
+        self.flush()
+        return queue.asleep_until(self._connection, time)
+
+    def of_customer(self, customer: str) -> tuple[QueueRow, ...]:
+        """The tickets whose buyer is verified as this customer, newest first."""
+        self.flush()
+        return queue.of_customer(self._connection, customer)
+
+    def ticket_of_action(self, action: str) -> TicketId | None:
+        """The ticket of a ledger row, or None."""
+        return ledger.ticket_of(self._connection, action)
 
     def due(self, limit: int) -> tuple[TicketId, ...]:
         """Tickets that a run may take: held by a dead run, or due and free."""
         self.flush()
+        if self.pause() is not None:
+            return ()
         dead = locks.dead_runs(self._connection, self.now, limit)
         waiting = queue.due(self._connection, limit)
         return tuple(dict.fromkeys((*dead, *waiting)))[:limit]
@@ -368,18 +428,14 @@ class SqlTransaction:
         self.flush()
         return queue.counts(self._connection, operator)
 
-    def pause(self) -> Pause | None:
-        """Why the agent is stopped everywhere, or None."""
-        return None
-
-    def snoozed_until(self, time: datetime) -> tuple[TicketId, ...]:
-        """Tickets that sleep until a time that has come."""
-        return ()
-
     def busy(self) -> bool:
-        """Whether a run holds a ticket, dead or alive, or a reply is deliverable."""
-        c = self._connection
-        return locks.any_run(c) or outbox.any_waiting(c)
+        """Whether a run holds a ticket, or a reply is on its way.
+
+        What waits for the agent to go on does not count.
+        """
+        c, stopped = self._connection, self.pause() is not None
+        running = locks.any_run(c, self.now, stopped=stopped)
+        return running or outbox.any_waiting(c, stopped=stopped)
 
     def flush(self) -> None:
         """Writes what was appended and not written yet."""

@@ -52,6 +52,7 @@ from core.policy import (
     NeedsIdentity,
     amount_of,
     judge,
+    policy_version,
     text_argument,
 )
 from core.ports import Transaction
@@ -139,12 +140,20 @@ def _prepare(tx: Transaction, hands: Hands, work: Work, job: _Job) -> _Next:
     if spec is not None and spec.builtin and job.decision is None:
         do_builtin(tx, work, history, job.call)
         return None
+    job = _as_stored(job, history)
     found = (
         history.action_of(job.decision.id)
         if job.decision is not None
         else history.action_for(job.call.id)
     )
     return _weigh(tx, hands, work, job, history, found)
+
+
+def _as_stored(job: _Job, history: History) -> _Job:
+    """The job with its decision as it stands now: it may have been taken back."""
+    if job.decision is None:
+        return job
+    return replace(job, decision=history.decision(job.decision.id) or job.decision)
 
 
 def _weigh(
@@ -178,7 +187,7 @@ def _begin(
     """A call that was never begun: the policy judges it."""
     spec = work.specs[job.call.name]
     if job.decision is not None:
-        changed = _changed_since(job.decision, history, tx)
+        changed = _changed_since(job.decision, job.call.input, history, tx)
         if changed is not None:
             _refuse(tx, work, job, changed)
             return None
@@ -211,11 +220,18 @@ def _spent_today(tx: Transaction, spec: ToolSpec) -> Decimal:
     return tx.spent_today(spec.name) if limited else Decimal(0)
 
 
-def _changed_since(decision: Decision, history: History, tx: Transaction) -> str | None:
-    """Why an approved decision must not be executed now, or None."""
+def _changed_since(
+    decision: Decision, given: Json, history: History, tx: Transaction
+) -> str | None:
+    """Why an approved decision must not be executed with these arguments, or None."""
     if decision.state not in READY:
         return f"{decision.id} is {decision.state.value}"
-    if arguments_hash(decision.tool, decision.final_input) != decision.final_hash:
+    asked = arguments_hash(decision.tool, given)
+    if (
+        not asked
+        == decision.final_hash
+        == arguments_hash(decision.tool, decision.final_input)
+    ):
         return f"{decision.id} was changed since its approval"
     if decision.expires_at <= tx.now:
         return f"the approval of {decision.id} has expired"
@@ -282,6 +298,7 @@ def _propose(
         four_eyes=asked.four_eyes,
         proposed_at=tx.now,
         expires_at=tx.now + spec.policy.expires,
+        policy=policy_version(work.specs.values()),
     )
     tx.propose(work.hold, decision)
     tx.append_as(work.hold, work.actor, told(decision))
@@ -425,6 +442,8 @@ def _refuse(tx: Transaction, work: Work, job: _Job, why: str) -> None:
     """Tells the model why a call was not made, and keeps it for people (rule 14)."""
     refused = Refused(what=job.call.name, rule=why)
     tx.append_as(work.hold, system("policy"), refused)
+    if job.decision is not None and job.decision.state not in READY:
+        return  # it was taken back: what the model is told follows from that
     if job.decision is not None:
         closed = replace(job.decision, state=DecisionState.EXPIRED)
         tx.save_decision(closed)

@@ -83,7 +83,12 @@ def _claim(message_id: str, house: House, tx: Transaction) -> _Claimed | None:
         return None
     lock = tx.lock_of(reply.ticket)
     person = lock.holder is not None and lock.holder.kind is HolderKind.OPERATOR
-    silent = reply.author.kind is ActorKind.AGENT and person
+    by_agent = reply.author.kind is ActorKind.AGENT
+    if by_agent and not person and _stopped(tx, reply):
+        return None
+    if reply.not_before is not None and reply.not_before > tx.now:
+        return None
+    silent = by_agent and person
     if silent and reply.state == "queued":
         tx.save_reply(replace(reply, state="withheld"))
         _journal(tx, reply, "withheld")
@@ -95,6 +100,11 @@ def _claim(message_id: str, house: House, tx: Transaction) -> _Claimed | None:
     taken = replace(reply, state="sending", attempts=reply.attempts + 1)
     tx.save_reply(taken)
     return _Claimed(reply=taken, again=reply.state == "sending", silent=silent)
+
+
+def _stopped(tx: Transaction, reply: Reply) -> bool:
+    """Whether what the agent has said waits until it may go on."""
+    return tx.pause() is not None or tx.standing(reply.ticket).paused is not None
 
 
 async def _hand_over(channel: Channel, claimed: _Claimed) -> Reply:

@@ -90,6 +90,7 @@ def _decide(
         now or replace(by, disabled=True),
         newest_buyer_seq=history.newest_buyer_seq(),
         now=tx.now,
+        begun=history.action_of(decision.id) is not None,
     )
     _keep(tx, decision, outcome, by, verdict)
     return outcome

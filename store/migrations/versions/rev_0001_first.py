@@ -3,6 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
+from store.migrations.guard import guard
+
 revision = "0001"
 down_revision = None
 branch_labels = None
@@ -43,11 +45,14 @@ def upgrade() -> None:  # noqa: PLR0915 # one statement a table
         sa.Column("customer_name", sa.Text(), nullable=True),
         sa.Column("held_by", sa.Text(), nullable=True),
         sa.Column("wanted_by", sa.Text(), nullable=True),
+        sa.Column("owner", sa.Text(), nullable=True),
         sa.Column("run_id", sa.Text(), nullable=True),
         sa.Column("due_since", TIME, nullable=True),
         sa.Column("for_people", sa.BigInteger(), nullable=True),
         sa.Column("at_agent", sa.BigInteger(), nullable=True),
         sa.Column("pending", sa.BigInteger(), nullable=True),
+        sa.Column("paused", sa.BigInteger(), nullable=True),
+        sa.Column("snoozed_until", TIME, nullable=True),
         sa.Column("harm", sa.BigInteger(), nullable=False),
         sa.Column("harm_order", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_tickets")),
@@ -101,6 +106,22 @@ def upgrade() -> None:  # noqa: PLR0915 # one statement a table
         unique=False,
         sqlite_where=sa.text("held_by IS NOT NULL"),
         postgresql_where=sa.text("held_by IS NOT NULL"),
+    )
+    op.create_index(
+        "ix_tickets_owner",
+        "tickets",
+        ["owner"],
+        unique=False,
+        sqlite_where=sa.text("owner IS NOT NULL"),
+        postgresql_where=sa.text("owner IS NOT NULL"),
+    )
+    op.create_index(
+        "ix_tickets_snoozed",
+        "tickets",
+        ["snoozed_until"],
+        unique=False,
+        sqlite_where=sa.text("snoozed_until IS NOT NULL"),
+        postgresql_where=sa.text("snoozed_until IS NOT NULL"),
     )
     op.create_index(
         "ix_tickets_pending",
@@ -179,7 +200,15 @@ def upgrade() -> None:  # noqa: PLR0915 # one statement a table
         sa.Column("ticket_id", sa.Text(), nullable=False),
         sa.Column("state", sa.Text(), nullable=False),
         sa.Column("proposed_at", TIME, nullable=False),
+        sa.Column("proposed_by", sa.Text(), nullable=False),
+        sa.Column("four_eyes", sa.Boolean(), nullable=False),
         sa.Column("document", sa.Text(), nullable=False),
+        sa.Column("first", sa.Text(), nullable=True),
+        sa.Column("decided_by", sa.Text(), nullable=True),
+        sa.Column("decided_at", TIME, nullable=True),
+        sa.Column("final_input", sa.Text(), nullable=False),
+        sa.Column("final_hash", sa.Text(), nullable=True),
+        sa.Column("why", sa.Text(), nullable=True),
         sa.ForeignKeyConstraint(
             ["ticket_id"], ["tickets.id"], name=op.f("fk_decisions_ticket_id")
         ),
@@ -261,6 +290,7 @@ def upgrade() -> None:  # noqa: PLR0915 # one statement a table
         sa.Column("state_at", TIME, nullable=False),
         sa.Column("waits", sa.BigInteger(), nullable=True),
         sa.Column("created_at", TIME, nullable=False),
+        sa.Column("not_before", TIME, nullable=True),
         sa.Column("attempts", sa.BigInteger(), nullable=False),
         sa.Column("delivered_at", TIME, nullable=True),
         sa.Column("provider_id", sa.Text(), nullable=True),
@@ -382,4 +412,29 @@ def upgrade() -> None:  # noqa: PLR0915 # one statement a table
             "ticket_id", "stamp", name=op.f("uq_turns_ticket_id_stamp")
         ),
     )
+    op.create_table(
+        "presence",
+        sa.Column("operator", sa.Text(), nullable=False),
+        sa.Column("ticket", sa.Text(), nullable=True),
+        sa.Column("doing", sa.Text(), nullable=False),
+        sa.Column("active_at", TIME, nullable=False),
+        sa.Column("seen_at", TIME, nullable=False),
+        sa.PrimaryKeyConstraint("operator", name=op.f("pk_presence")),
+    )
+    op.create_table(
+        "house_acts",
+        sa.Column("n", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("at", TIME, nullable=False),
+        sa.Column("operator", sa.Text(), nullable=False),
+        sa.Column("act", sa.Text(), nullable=False),
+        sa.Column("whom", sa.Text(), nullable=True),
+        sa.Column("why", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("n", name=op.f("pk_house_acts")),
+    )
     op.execute("INSERT INTO feed (id, position) VALUES (1, 0)")
+    if op.get_bind().dialect.name == "postgresql":
+        schema = op.get_bind().scalar(sa.text("SELECT quote_ident(current_schema())"))
+        for statement in guard(schema or "public"):
+            op.get_bind().exec_driver_sql(
+                statement, execution_options={"no_parameters": True}
+            )

@@ -1,0 +1,81 @@
+"""What concerns the whole house: acts on it, the pause, who sits at which ticket.
+
+Acts are numbered without gaps and never changed. Two at the same instant meet at the
+number's unique key, and the second is tried again.
+"""
+
+from datetime import datetime, timedelta
+
+import sqlalchemy as sa
+
+from core.ports import HouseAct, Pause, Presence
+from core.ticket import TicketId
+from store.schema import house_acts, presence
+
+_LISTED = timedelta(minutes=30)
+_SWITCH = ("paused", "resumed")
+
+_h = house_acts.c
+# made once: every history asks whether the agent is stopped
+_SWITCHED = sa.select(house_acts).where(_h.act.in_(_SWITCH)).order_by(_h.n.desc())
+_LAST_SWITCHED = _SWITCHED.limit(1)
+
+
+def keep_act(connection: sa.Connection, act: HouseAct) -> None:
+    """Stores an act under the next number."""
+    last = connection.scalar(sa.select(sa.func.max(_h.n))) or 0
+    values = {"n": last + 1, "at": act.at, "operator": act.by, "act": act.act}
+    connection.execute(
+        sa.insert(house_acts), [{**values, "whom": act.whom, "why": act.why}]
+    )
+
+
+def read_acts(connection: sa.Connection) -> tuple[HouseAct, ...]:
+    """All acts, oldest first."""
+    rows = connection.execute(sa.select(house_acts).order_by(_h.n))
+    return tuple(
+        HouseAct(by=r.operator, act=r.act, whom=r.whom, why=r.why, at=r.at)
+        for r in rows
+    )
+
+
+def read_pause(connection: sa.Connection) -> Pause | None:
+    """Why the agent is stopped everywhere, or None."""
+    last = connection.execute(_LAST_SWITCHED).first()
+    if last is None or last.act != "paused":
+        return None
+    return Pause(by=last.operator, why=last.why, at=last.at)
+
+
+def save_presence(connection: sa.Connection, said: Presence, now: datetime) -> None:
+    """Stores what an operator's console says of itself now."""
+    values = {
+        "ticket": said.ticket,
+        "doing": said.doing,
+        "active_at": said.active_at,
+        "seen_at": now,
+    }
+    mine = presence.c.operator == said.operator
+    changed = sa.update(presence).where(mine).values(values)
+    if connection.execute(changed).rowcount == 0:
+        new = {"operator": said.operator, **values}
+        connection.execute(sa.insert(presence), [new])
+
+
+def read_presences(connection: sa.Connection, now: datetime) -> tuple[Presence, ...]:
+    """The consoles that reported within the last half hour, by name."""
+    query = (
+        sa.select(presence)
+        .where(presence.c.seen_at >= now - _LISTED)
+        .order_by(presence.c.operator)
+    )
+    return tuple(
+        Presence(
+            operator=row.operator,
+            ticket=None if row.ticket is None else TicketId(row.ticket),
+            doing=row.doing,
+            active_at=row.active_at,
+            seen_at=row.seen_at,
+        )
+        for row in connection.execute(query)
+    )
