@@ -12,7 +12,6 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from core.context import last_fold
 from core.facts import fact_of, retold
 from core.history import History, open_calls
 from core.journal import (
@@ -27,6 +26,7 @@ from core.journal import (
     to_json,
 )
 from core.limits import Limits
+from core.pieces import last_fold
 from core.stretch import takes_over
 from core.ticket import ActorKind
 from core.turn import Request

@@ -72,10 +72,12 @@ class GivenBack:
     Attributes:
         seq: The journal entry that ends the stretch.
         workers_alive: Whether a worker is there to go on; else people are told so.
+        stopped: Why the agent may not go on here, or None.
     """
 
     seq: int
     workers_alive: bool
+    stopped: str | None = None
 
 
 async def take_over(
@@ -332,7 +334,8 @@ def _let_go(
     )
     if isinstance(outcome, Released):
         tx.save_lock(outcome.lock)
-    return GivenBack(seq=entry.seq, workers_alive=alive)
+    stopped = history.stopped or history.standing.paused
+    return GivenBack(seq=entry.seq, workers_alive=alive, stopped=stopped)
 
 
 async def send_withheld(

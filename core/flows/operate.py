@@ -24,7 +24,7 @@ from core.flows.person import (
 from core.history import History
 from core.journal import ActionChanged, Refused, ToolCalled, ToolReturned
 from core.ledger import ActionEvent, ActionState
-from core.ports import Transaction
+from core.ports import Store, Transaction
 from core.ticket import Json, RunId, TicketId, operator
 from core.tool import ToolResult, ToolSpec
 
@@ -150,7 +150,7 @@ def _came_to(history: History, call: str, since: int) -> Operated:
 
 
 async def settle_doubt(
-    hands: Hands,
+    store: Store,
     ticket: TicketId,
     by: Operator,
     action_id: str,
@@ -194,13 +194,13 @@ async def settle_doubt(
         )
         return Done(seq=tx.append_as(hold, me, moved).seq)
 
-    outcome = await hands.store.write(settle)
+    outcome = await store.write(settle)
     if isinstance(outcome, NotHolder):
         rule = not_holder(outcome)
-        await note_refusal(hands.store, ticket, by, f"settle {action_id}", rule)
+        await note_refusal(store, ticket, by, f"settle {action_id}", rule)
     return outcome
 
 
-async def ticket_of_action(hands: Hands, action_id: str) -> TicketId | None:
+async def ticket_of_action(store: Store, action_id: str) -> TicketId | None:
     """The ticket of an action, or None where there is no such action."""
-    return await hands.store.read(lambda tx: tx.ticket_of_action(action_id))
+    return await store.read(lambda tx: tx.ticket_of_action(action_id))

@@ -164,7 +164,7 @@ def history(
         runs=kept,
         outbox=(),
         drafts=(),
-        now=T0 + timedelta(hours=1),
+        now=T0 + timedelta(minutes=20),
     )
 
 

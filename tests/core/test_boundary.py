@@ -1,6 +1,7 @@
 """What a run does next, decided from the records alone (rules 3, 8 and 15)."""
 
 from dataclasses import replace
+from datetime import timedelta
 from decimal import Decimal
 
 import pytest
@@ -14,6 +15,7 @@ from core.boundary import (
     Execute,
     HandOver,
     NextStep,
+    Pause,
     Release,
     next_step,
 )
@@ -355,3 +357,24 @@ def test_rule_08_another_run_s_calls_are_not_this_run_s_answer() -> None:
         runs=[before, mine],
     )
     assert asks(chart) == Release()
+
+
+def test_rule_15_a_run_that_takes_too_long_or_a_ticket_too_dear_is_people_s() -> None:
+    chart = history(said("Hello"), runs=[run_of(turns=(turn(0),))])
+    (run,) = chart.runs
+    slow = replace(Limits(), max_run=timedelta(minutes=5))
+    outcome = next_step(chart, run, slow)
+    assert isinstance(outcome, Escalate)
+    assert outcome.stop is Stop.TURN_LIMIT
+    dear = replace(Limits(), max_ticket_cost_usd=Decimal("0.000001"))
+    outcome = next_step(chart, run, dear)
+    assert isinstance(outcome, Escalate)
+    assert outcome.stop is Stop.COST_LIMIT
+
+
+def test_rule_02_a_stopped_agent_starts_nothing_and_goes_on_where_it_was() -> None:
+    call = ToolCalled(id="toolu_1", name="get_order", input={})
+    chart = history(said("Hello"), (AGENT, call), runs=[run_of(turns=(turn(1),))])
+    (run,) = chart.runs
+    assert isinstance(next_step(replace(chart, stopped="sam"), run, Limits()), Pause)
+    assert isinstance(next_step(chart, run, Limits()), CarryOut)
