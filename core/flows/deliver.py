@@ -40,7 +40,7 @@ async def deliver_due(house: House) -> int:
     waiting = await house.store.read(lambda tx: tx.deliverable(_BATCH))
     moved = 0
     for reply in waiting:
-        moved += await _deliver(house, reply.message_id)
+        moved += await _deliver(house, reply)
     return moved
 
 
@@ -65,8 +65,8 @@ def _requeue(message_id: str, tx: Transaction) -> None:
         _journal(tx, reply, "queued")
 
 
-async def _deliver(house: House, message_id: str) -> int:
-    claimed = await house.store.write(partial(_claim, message_id, house))
+async def _deliver(house: House, listed: Reply) -> int:
+    claimed = await house.store.write(partial(_claim, listed, house))
     if claimed is None:
         return 0
     channel = house.channels.get(claimed.reply.channel)
@@ -77,9 +77,12 @@ async def _deliver(house: House, message_id: str) -> int:
     return 1
 
 
-def _claim(message_id: str, house: House, tx: Transaction) -> _Claimed | None:
-    reply = tx.reply(message_id)
-    if reply is None or reply.state not in {"queued", "sending"}:
+def _claim(listed: Reply, house: House, tx: Transaction) -> _Claimed | None:
+    """Takes a reply, unless another sender did since it was listed."""
+    reply = tx.reply(listed.message_id)
+    if reply is None:
+        return None
+    if (reply.state, reply.attempts) != (listed.state, listed.attempts):
         return None
     lock = tx.lock_of(reply.ticket)
     person = lock.holder is not None and lock.holder.kind is HolderKind.OPERATOR

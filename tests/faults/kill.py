@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import functools
 import re
 import shutil
 import tempfile
@@ -28,7 +29,7 @@ from pathlib import Path
 from store.transaction import SqlStore
 from tests.faults.points import passed
 from tests.faults.story import STORIES, SUP, Story, happens, says, write_config
-from tests.faults.traced_worker import Job, start
+from tests.faults.traced_worker import Job, code_of, start
 from tests.faults.verdict import Ended, normalised, violations
 from tests.worlds.messages_api import MessagesApi
 from tests.worlds.postgres import Cluster
@@ -176,8 +177,7 @@ def _to_its_end(
             cut_at=cut.point if cut is not None and here else "",
         )
         process = start(job)
-        process.join(_PATIENCE)
-        code = process.exitcode
+        code = code_of(process, _PATIENCE)
         points += [Cut(stage, point) for point in passed(job.trace)]
         number += 1
         if code is None:
@@ -220,18 +220,22 @@ def _judge(
 
 
 def matrix(
-    story: Story, kept: Stores, *, every: int = 1, jobs: int = 2, lease: str = "1s"
+    story: Story,
+    kept: Stores,
+    chosen: Callable[[Sequence[Cut]], Sequence[Cut]],
+    *,
+    jobs: int = 2,
+    lease: str = "1s",
 ) -> Iterator[tuple[Cut | None, Played]]:
     """Plays a story uncut, then once for each chosen point; gives each as it ends."""
     whole = play(story, kept, None, None, lease=lease)
     yield None, whole
     if whole.found:
         return
-    chosen = choose(whole.points, every)
     with ThreadPoolExecutor(jobs) as pool:
         playing = [
             (cut, pool.submit(play, story, kept, cut, whole.requests, lease=lease))
-            for cut in chosen
+            for cut in chosen(whole.points)
         ]
         for cut, played in playing:
             yield cut, played.result()
@@ -241,6 +245,13 @@ def choose(points: Sequence[Cut], every: int) -> list[Cut]:
     """Each K-th point; of those that come with time, not with work, none."""
     work = [p for p in dict.fromkeys(points) if not _TIMED.search(p.point)]
     return work[::every]
+
+
+def one_of_each(points: Sequence[Cut], *, last: bool) -> list[Cut]:
+    """One point of each kind: its first, or its last."""
+    work = choose(points, 1)
+    kinds = {p.point.rsplit(" #", 1)[0]: p for p in (work if last else work[::-1])}
+    return list(kinds.values())
 
 
 _TIMED = re.compile(r"write (report_alive|_renew) ")
@@ -268,7 +279,8 @@ def main() -> int:
 def _told(story: Story, kind: str, kept: Stores, said: argparse.Namespace) -> int:
     begun, cuts, killed, wrong = time.monotonic(), 0, 0, 0
     points = 0
-    rounds = matrix(story, kept, every=said.every, jobs=said.jobs, lease=said.lease)
+    chosen = functools.partial(choose, every=said.every)
+    rounds = matrix(story, kept, chosen, jobs=said.jobs, lease=said.lease)
     for cut, played in rounds:
         if cut is None:
             points = len(played.points)

@@ -44,4 +44,4 @@ class Points:
 
 def passed(trace: Path) -> list[str]:
     """The points in a trace, in order."""
-    return trace.read_text().splitlines() if trace.exists() else []
+    return trace.read_text(encoding="utf-8").splitlines() if trace.exists() else []

@@ -35,7 +35,9 @@ def command() -> list[str]:
     return [sys.executable, "-S", "-m", "tests.faults.shop"]
 
 
-def environment(books: Path, suffers: Mapping[str, str] | None = None) -> dict[str, str]:
+def environment(
+    books: Path, suffers: Mapping[str, str] | None = None
+) -> dict[str, str]:
     """The variables that its process needs."""
     given = {"PYTHONPATH": str(ROOT), "SHOP_BOOKS": str(books)}
     return given | ({"SHOP_SUFFERS": json.dumps(suffers)} if suffers else {})
@@ -115,7 +117,9 @@ def main() -> None:
         result = _answer(asked["method"], asked.get("params") or {})
         said = {"jsonrpc": "2.0", "id": asked["id"]}
         unknown = {"error": {"code": -32601, "message": "no such method"}}
-        print(json.dumps(said | ({"result": result} if result is not None else unknown)))
+        print(
+            json.dumps(said | ({"result": result} if result is not None else unknown))
+        )
         sys.stdout.flush()
 
 

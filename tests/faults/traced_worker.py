@@ -12,11 +12,13 @@ import multiprocessing
 import os
 import signal
 import sys
+import threading
 import types
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from multiprocessing import connection
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import Any, TypeVar
@@ -41,6 +43,7 @@ from tests.faults.story import STORIES, Story, happens
 T = TypeVar("T")
 
 _CONTEXT = multiprocessing.get_context("forkserver")
+_STARTING = threading.Lock()  # a start looks after all other children as well
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,11 +82,20 @@ class Job:
 
 
 def start(job: Job) -> ForkServerProcess:
-    """Starts a worker; its exit code is negative where a signal ended it."""
+    """Starts a worker."""
     _CONTEXT.set_forkserver_preload([__name__])
     process = _CONTEXT.Process(target=_main, args=(job,), daemon=True)
-    process.start()
+    with _STARTING:
+        process.start()
     return process
+
+
+def code_of(process: ForkServerProcess, seconds: float) -> int | None:
+    """Its exit code, negative where a signal ended it; None: it goes on."""
+    connection.wait([process.sentinel], seconds)
+    with _STARTING:
+        process.join(0)
+    return process.exitcode
 
 
 def _main(job: Job) -> None:
@@ -97,7 +109,13 @@ def _main(job: Job) -> None:
     serve._LOOK_AGAIN = 0.1
     points = Points(job.trace, job.cut_at, job.by)
     wiring.open_house = _traced(points, _story(job.story))
-    said = ["worker", "--store", job.store, "--config", str(job.folder / "handoff.toml")]
+    said = [
+        "worker",
+        "--store",
+        job.store,
+        "--config",
+        str(job.folder / "handoff.toml"),
+    ]
     code = cli.run([*said, *(["--drain"] if job.drain else [])])
     sys.stdout.flush()
     sys.stderr.flush()

@@ -21,7 +21,9 @@ from tests.faults import shop
 from tests.faults.story import TICKET, Story
 
 _IDS = re.compile(r"\b(?:[DARW]-[0-9A-Z]{10}|toolu_[0-9a-f]+|hk_[0-9a-f]{40})\b")
-_TIMES = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|\+00:00| UTC)?")
+_TIMES = re.compile(
+    r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|\+00:00| UTC)?"
+)
 _SEQS = re.compile(r"#\d+")
 
 
