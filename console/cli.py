@@ -13,7 +13,19 @@ from collections.abc import Sequence
 import click
 
 from console import wiring
-from console.commands import base, decide, demo, desk, intake, people, records, running
+from console.commands import (
+    act,
+    amend,
+    base,
+    decide,
+    demo,
+    desk,
+    intake,
+    people,
+    records,
+    running,
+    switch,
+)
 from core.cleanse import one_line
 from core.errors import (
     BadConfiguration,
@@ -50,6 +62,15 @@ for _command in (
     desk.withheld,
     desk.release,
     desk.outbox,
+    act.act,
+    act.settle,
+    amend.claim,
+    amend.snooze,
+    amend.triage,
+    amend.identity,
+    amend.state,
+    switch.pause,
+    switch.resume,
     decide.decisions,
     decide.decide,
     records.runs,

@@ -112,6 +112,14 @@ def chart(history: History) -> str:
         f"{stamp(known.at)})",
         f"holder     {holder(history.lock)}",
     ]
+    if history.stopped is not None:
+        lines.append(f"paused     everywhere, {one_line(history.stopped, 100)}")
+    if s.paused is not None:
+        lines.append(f"paused     here, {one_line(s.paused, 100)}")
+    if s.owner is not None:
+        lines.append(f"owner      {one_line(s.owner, 40)}")
+    if s.snoozed_until is not None:
+        lines.append(f"asleep     until {one_line(s.snoozed_until, 40)}")
     if s.triage is not None:
         lines.append(f"triage     {one_line(', '.join(s.triage))}")
     if s.task_state:
@@ -150,10 +158,25 @@ def decisions(found: Sequence[Decision]) -> str:
         lines.append(f"{decision_line(decision)}  on {decision.ticket}")
         given = decision.input if isinstance(decision.input, dict) else {}
         lines += [f"    {one_line(k, 40)} = {_json(v)}" for k, v in given.items()]
+        lines.append(f"    {_based_on(decision)}")
         if decision.four_eyes:
             first = one_line(decision.first, 40) if decision.first else "nobody yet"
             lines.append(f"    needs two people; approved by {first}")
     return "\n".join(lines)
+
+
+def _based_on(decision: Decision) -> str:
+    """What the proposal rests on: who for, and what was read."""
+    buyer = one_line(decision.identity, 60) if decision.identity else "NOT VERIFIED"
+    read = ", ".join(f"#{seq}" for seq in decision.evidence) or "nothing"
+    return f"for {buyer}; read {read}; hash {decision.hash[:12]}"
+
+
+def value(given: Json) -> str:
+    """A tool's answer, safe to read."""
+    if isinstance(given, str):
+        return cleanse(given, limit=20_000)
+    return cleanse(json.dumps(given, indent=1, ensure_ascii=False), limit=20_000)
 
 
 def outbox(rows: Sequence[Reply]) -> str:
@@ -165,6 +188,8 @@ def outbox(rows: Sequence[Reply]) -> str:
 
 def _reply_line(row: Reply) -> str:
     why = f" ({one_line(row.why, 80)})" if row.why else ""
+    if row.state == "queued" and row.not_before is not None:
+        why += f" (not before {stamp(row.not_before)})"
     text = one_line(row.text, _ONE)
     to = one_line(row.to, 60)
     return f"{row.message_id} {row.state}{why} {row.author.kind.value} to {to}: {text}"

@@ -52,6 +52,9 @@ def queue_row(row: QueueRow) -> Shape:
         "verified": s.identity is not None,
         "held_by": s.held_by,
         "wanted_by": s.wanted_by,
+        "owner": s.owner,
+        "paused": s.paused,
+        "snoozed_until": _time(s.snoozed_until),
         "run": s.run,
         "triage": _triage(s),
         "waiting_since": when(s.waiting_since),
@@ -76,6 +79,10 @@ def chart(history: History) -> Shape:
         "origin": ticket.origin.value,
         "status": status(s).value,
         "why": s.with_people,
+        "paused": s.paused,
+        "stopped": history.stopped,
+        "owner": s.owner,
+        "snoozed_until": _time(s.snoozed_until),
         "triage": _triage(s),
         "created_at": when(ticket.created_at),
         "updated_at": when(s.last_at or ticket.created_at),
@@ -140,6 +147,7 @@ def decision(proposed: Decision) -> Shape:
         "tool": proposed.tool,
         "input": proposed.input,
         "hash": proposed.hash,
+        "policy": proposed.policy,
         "rule": proposed.rule,
         "amount": money(proposed.amount),
         "currency": proposed.currency,
@@ -228,6 +236,7 @@ def reply(row: Reply) -> Shape:
         "covers": row.covers,
         "attempts": row.attempts,
         "created_at": when(row.created_at),
+        "not_before": when(row.not_before),
         "delivered_at": when(row.delivered_at),
         "provider_id": row.provider_id,
         "why": row.why,
@@ -274,19 +283,22 @@ def _event(event: ActionEvent) -> Shape:
         "at": when(event.at),
         "state": event.state.value,
         "by": actor(event.by),
-        "result": _result(event.result),
+        "result": result(event.result) if event.result is not None else None,
         "evidence": event.evidence,
     }
 
 
-def _result(result: ToolResult | None) -> Json:
-    if result is None:
-        return None
+def result(answer: ToolResult) -> Shape:
+    """What a tool answered."""
     return {
-        "content": result.content,
-        "is_error": result.is_error,
-        "structured": result.structured,
+        "content": answer.content,
+        "is_error": answer.is_error,
+        "structured": answer.structured,
     }
+
+
+def _time(text: str | None) -> str | None:
+    return when(datetime.fromisoformat(text)) if text is not None else None
 
 
 def _outcome(made: Run) -> Shape:

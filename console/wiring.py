@@ -21,7 +21,7 @@ from console.live import Services
 from core.context import Voice, voice_for
 from core.decision import Operator, Role
 from core.errors import BadConfiguration, HandoffError
-from core.flows.house import House
+from core.flows.house import Hands, House
 from core.ports import Channel, Clock, Ids, Model, Store, Tools, Transaction, Worker
 from core.tool import ToolSpec
 
@@ -154,6 +154,13 @@ async def open_tools(config: Config) -> AsyncIterator[Tools]:
     log = Path(stderr) if stderr else None
     async with McpTools(servers, config.policy_of, stderr=log) as tools:
         yield tools
+
+
+@asynccontextmanager
+async def open_hands(config: Config, store: Store) -> AsyncIterator[Hands]:
+    """What an operator needs to use a tool."""
+    async with open_tools(config) as tools:
+        yield Hands(store=store, tools=tools, ids=ids())
 
 
 @asynccontextmanager

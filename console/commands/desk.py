@@ -34,7 +34,8 @@ ticket_argument = click.argument("ticket")
 @click.command(cls=base.Command)
 @click.option("--view", type=click.Choice(_VIEWS), default="all", show_default=True)
 @click.option("--search", default="", metavar="TEXT", help="Words that must be there.")
-def tickets(view: str, search: str) -> None:
+@click.option("--customer", default=None, metavar="ID", help="Of a verified customer.")
+def tickets(view: str, search: str, customer: str | None) -> None:
     """Show the queue."""
 
     async def work() -> None:
@@ -43,6 +44,10 @@ def tickets(view: str, search: str) -> None:
                 view=view, search=search, operator=desk.me.name, limit=_ALL
             )
             rows = await desk.store.read(lambda tx: tx.queue(query))
+            if customer is not None:
+                theirs = await desk.store.read(lambda tx: tx.of_customer(customer))
+                names = {row.ticket for row in theirs}
+                rows = tuple(row for row in rows if row.ticket in names)
         base.show([shapes.queue_row(r) for r in rows], lambda: plain.queue(rows))
 
     base.run(work())
@@ -140,13 +145,13 @@ def reply(ticket: str, text: str, seen: int | None) -> None:
 
     async def work() -> Done:
         async with base.at_desk() as desk:
-            return _done(
+            return done(
                 await handoff.reply(
                     desk.store, TicketId(ticket), desk.me, said, seen=seen
                 )
             )
 
-    _stored(ticket, base.run(work()), "The reply is on its way")
+    stored(ticket, base.run(work()), "The reply is on its way")
 
 
 @click.command(cls=base.Command)
@@ -173,9 +178,9 @@ def _note(ticket: str, text: str, *, for_agent: bool) -> None:
             kept = await handoff.note(
                 desk.store, TicketId(ticket), desk.me, said, for_agent=for_agent
             )
-            return _done(kept)
+            return done(kept)
 
-    _stored(ticket, base.run(work()), "The note is kept")
+    stored(ticket, base.run(work()), "The note is kept")
 
 
 @click.command(cls=base.Command)
@@ -211,7 +216,7 @@ def withheld(
                 kept = await handoff.send_withheld(
                     desk.store, name, desk.me, which, edit
                 )
-            _stored(ticket, _done(kept), "Done")
+            stored(ticket, done(kept), "Done")
 
     base.run(work())
 
@@ -256,11 +261,13 @@ def release(  # noqa: PLR0913 # one argument for each option
         async with base.at_desk() as desk:
             given = await handoff.give_back(desk.store, TicketId(ticket), desk.me, how)
             if isinstance(given, NotHolder | NotPossible):
-                fail(_refusal(given), REFUSED)
+                fail(refusal(given), REFUSED)
             return given
 
     given = base.run(work())
-    if how.to == "agent" and not given.workers_alive:
+    if how.to == "agent" and given.stopped is not None:
+        base.warn(f"the agent is stopped: {given.stopped}")
+    elif how.to == "agent" and not given.workers_alive:
         base.warn("no agent is running: start one with `handoff worker`")
     base.show(
         {"ticket": ticket, "seq": given.seq, "to": how.to},
@@ -280,13 +287,19 @@ def outbox() -> None:
     base.run(work())
 
 
-def _done(outcome: Done | NotHolder | NotPossible) -> Done:
+def done(outcome: Done | NotHolder | NotPossible) -> Done:
+    """What was done; ends the command where a rule said no.
+
+    Raises:
+        Failed: It did.
+    """
     if isinstance(outcome, Done):
         return outcome
-    raise Failed(_refusal(outcome), REFUSED)
+    raise Failed(refusal(outcome), REFUSED)
 
 
-def _refusal(outcome: NotHolder | NotPossible) -> str:
+def refusal(outcome: NotHolder | NotPossible) -> str:
+    """One line for somebody to whom a rule said no."""
     match outcome:
         case NotPossible(why=why):
             return why
@@ -300,8 +313,9 @@ def _refusal(outcome: NotHolder | NotPossible) -> str:
             )
 
 
-def _stored(ticket: str, done: Done, words: str) -> None:
-    said: shapes.Shape = {"ticket": ticket, "seq": done.seq}
-    if done.message_id is not None:
-        said["message_id"] = done.message_id
-    base.show(said, lambda: f"{words}: {ticket} #{done.seq}")
+def stored(ticket: str, kept: Done, words: str) -> None:
+    """Tells what was stored and where."""
+    said: shapes.Shape = {"ticket": ticket, "seq": kept.seq}
+    if kept.message_id is not None:
+        said["message_id"] = kept.message_id
+    base.show(said, lambda: f"{words}: {ticket} #{kept.seq}")

@@ -1,15 +1,16 @@
 """`handoff operator`: who works here."""
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Awaitable, Callable
 
 import click
 
 from console import plain, shapes
 from console.commands import base
-from console.commands.base import REFUSED, USAGE, Failed
-from core.decision import Operator, Role
-from core.ports import Transaction
+from console.commands.base import REFUSED, USAGE, Failed, fail
+from core.decision import Role
+from core.flows import people
+from core.flows.people import Changed
+from core.flows.person import NotPossible
 
 _ROLES = click.Choice([r.value for r in Role])
 
@@ -35,16 +36,10 @@ def list_() -> None:
 @click.option("--role", type=_ROLES, default=Role.AGENT.value, show_default=True)
 @click.argument("name")
 def add(name: str, role: str) -> None:
-    """Add somebody."""
-
-    def change(found: Operator | None) -> Operator:
-        if found is not None:
-            raise Failed(f"there is an operator named {name} already", REFUSED)
-        if not name.strip() or name in {"agent", "queue", "resolved"}:
-            raise Failed(f"{name!r} can't be a name", USAGE)
-        return Operator(name=name, role=Role(role))
-
-    _change(name, change)
+    """Add somebody; on PostgreSQL, a database login."""
+    if not name.strip() or name in {"agent", "queue", "resolved"}:
+        fail(f"{name!r} can't be a name", USAGE)
+    _change(lambda at: people.add(at.store, at.me, name, Role(role)))
 
 
 @operator.command("role")
@@ -52,53 +47,67 @@ def add(name: str, role: str) -> None:
 @click.argument("role", type=_ROLES)
 def role_(name: str, role: str) -> None:
     """Give somebody another role."""
-    _change(name, lambda found: replace(_there(found, name), role=Role(role)))
+    _change(lambda at: people.give_role(at.store, at.me, name, Role(role)), name)
 
 
 @operator.command()
 @click.argument("name")
 def disable(name: str) -> None:
-    """Let somebody work here no more; what they did stays theirs."""
-    _change(name, lambda found: replace(_there(found, name), disabled=True))
+    """Let somebody work here no more; what they hold goes back to the queue."""
+    _change(lambda at: people.disable(at.store, at.me, name), name)
 
 
 @operator.command()
 @click.argument("name")
 def enable(name: str) -> None:
     """Let somebody who was disabled work here again."""
-    _change(name, lambda found: replace(_there(found, name), disabled=False))
+    _change(lambda at: people.enable(at.store, at.me, name), name)
 
 
-def _there(found: Operator | None, name: str) -> Operator:
-    if found is None:
-        raise Failed(f"there is no operator named {name}", USAGE)
-    return found
+@operator.command()
+@click.argument("login")
+def grant(login: str) -> None:
+    """On PostgreSQL, give a login what a worker needs; it is no person."""
 
-
-def _change(name: str, change: Callable[[Operator | None], Operator]) -> None:
-    """A supervisor changes somebody; there is always one supervisor left."""
-
-    async def work() -> Operator:
+    async def work() -> tuple[str, ...]:
         async with base.at_desk() as desk:
-            me = desk.me.name
+            to_run = await people.admit_worker(desk.store, desk.me, login)
+            if isinstance(to_run, NotPossible):
+                raise Failed(to_run.why, REFUSED)
+            return to_run
 
-            def store(tx: Transaction) -> Operator:
-                people = {o.name: o for o in tx.operators()}
-                mine = people.get(me)
-                if mine is None or mine.role is not Role.SUPERVISOR or mine.disabled:
-                    raise Failed("only a supervisor may change people", REFUSED)
-                new = change(people.get(name))
-                people[name] = new
-                if not any(_decides(o) for o in people.values()):
-                    raise Failed(f"{name} is the last supervisor", REFUSED)
-                tx.save_operator(new)
-                return new
-
-            return await desk.store.write(store)
-
-    new = base.run(work())
-    base.show(shapes.person(new), lambda: plain.people([new]))
+    to_run = base.run(work())
+    _say_what_to_run(to_run)
+    said: shapes.Shape = {"login": login, "to_run": list(to_run)}
+    base.show(said, lambda: f"{login} may run a worker" if not to_run else "")
 
 
-def _decides(who: Operator) -> bool:
-    return who.role is Role.SUPERVISOR and not who.disabled
+def _change(
+    act: Callable[[base.Desk], Awaitable[Changed | NotPossible]],
+    must_exist: str | None = None,
+) -> None:
+    async def work() -> Changed:
+        async with base.at_desk() as desk:
+            if must_exist is not None:
+                known = await desk.store.read(lambda tx: tx.operators())
+                if must_exist not in {o.name for o in known}:
+                    raise Failed(f"there is no operator named {must_exist}", USAGE)
+            changed = await act(desk)
+            if isinstance(changed, NotPossible):
+                raise Failed(changed.why, REFUSED)
+            return changed
+
+    changed = base.run(work())
+    _say_what_to_run(changed.to_run)
+    new = changed.operator
+    base.show(
+        {**shapes.person(new), "to_run": list(changed.to_run)},
+        lambda: plain.people([new]),
+    )
+
+
+def _say_what_to_run(statements: tuple[str, ...]) -> None:
+    if statements:
+        base.warn("this login may not grant; the database's administrator has to run:")
+    for statement in statements:
+        base.warn(f"  {statement};")

@@ -16,6 +16,7 @@ from core.errors import HandoffError, StoreUnreachable
 from core.flows.amend import wake
 from core.flows.deliver import deliver_due, requeue_for_channels
 from core.flows.house import House
+from core.flows.people import free_absent
 from core.flows.run import work
 from core.flows.supervise import expire
 from core.ports import Worker
@@ -223,6 +224,7 @@ async def _report(desk: _Desk) -> None:
 async def _expire(desk: _Desk) -> None:
     await expire(desk.house.store)
     await wake(desk.house.store)
+    await free_absent(desk.house.store)
 
 
 async def _send(desk: _Desk) -> None:

@@ -1,0 +1,137 @@
+"""What people set right: who looks after a ticket, when, triage, state, identity."""
+
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import datetime, timedelta
+
+import click
+
+from console.commands import base
+from console.commands.base import USAGE, fail
+from console.commands.desk import done, stored, ticket_argument
+from core.builtin import CATEGORIES, PRIORITIES
+from core.flows import amend
+from core.flows.person import Done, Refusal
+from core.journal import IdentityChanged
+from core.ticket import TicketId
+
+_LENGTH = re.compile(r"(\d{1,6})([mhd])")
+_UNITS = {"m": "minutes", "h": "hours", "d": "days"}
+
+
+def _does(
+    ticket: str, act: Callable[[base.Desk], Awaitable[Done | Refusal]], words: str
+) -> None:
+    """Runs a flow of the desk and says what came of it."""
+
+    async def work() -> Done:
+        async with base.at_desk() as desk:
+            return done(await act(desk))
+
+    stored(ticket, base.run(work()), words)
+
+
+@click.command(cls=base.Command)
+@click.option("--drop", is_flag=True, help="No longer look after it.")
+@ticket_argument
+def claim(ticket: str, drop: bool) -> None:  # noqa: FBT001 # click's way to say an option
+    """Look after a ticket while the agent goes on."""
+    _does(
+        ticket,
+        lambda at: amend.claim(at.store, TicketId(ticket), at.me, drop=drop),
+        "You no longer look after it" if drop else "You look after it",
+    )
+
+
+@click.command(cls=base.Command)
+@ticket_argument
+@click.argument("time")
+def snooze(ticket: str, time: str) -> None:
+    """Let a ticket sleep until TIME (such as 3h, 2d or 2026-12-24T09:00:00Z)."""
+    wanted = _time(time)
+
+    async def sleep(at: base.Desk) -> Done | Refusal:
+        until = wanted
+        if isinstance(until, timedelta):
+            until = await at.store.read(lambda tx: tx.now) + until
+        return await amend.snooze(at.store, TicketId(ticket), at.me, until)
+
+    _does(ticket, sleep, "It sleeps; a message of the buyer wakes it")
+
+
+def _time(text: str) -> datetime | timedelta:
+    """A moment, or a length from now; ends the command if it is neither."""
+    length = _LENGTH.fullmatch(text)
+    if length is not None:
+        return timedelta(**{_UNITS[length[2]]: int(length[1])})
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        moment = None
+    if moment is None or moment.tzinfo is None:
+        fail("TIME: expected 30m, 3h, 2d or a time like 2026-12-24T09:00:00Z", USAGE)
+    return moment
+
+
+@click.command(cls=base.Command)
+@click.option("--category", type=click.Choice(CATEGORIES), required=True)
+@click.option("--priority", type=click.Choice(PRIORITIES), required=True)
+@ticket_argument
+def triage(ticket: str, category: str, priority: str) -> None:
+    """Set a ticket's category and priority."""
+    _does(
+        ticket,
+        lambda at: amend.set_triage(
+            at.store, TicketId(ticket), at.me, category, priority
+        ),
+        f"{category}, {priority}",
+    )
+
+
+@click.command(cls=base.Command)
+@ticket_argument
+@click.argument("patch", metavar="JSON")
+def state(ticket: str, patch: str) -> None:
+    """Amend the agent's working state by a JSON merge patch, as the holder."""
+    given = base.json_argument(patch, "JSON")
+    if not isinstance(given, Mapping):
+        fail("JSON: expected an object", USAGE)
+    _does(
+        ticket,
+        lambda at: amend.amend_state(at.store, TicketId(ticket), at.me, given),
+        "The state is amended",
+    )
+
+
+@click.command(cls=base.Command)
+@click.option("--customer", default=None, metavar="ID", help="Who the buyer is.")
+@click.option("--name", default=None, metavar="TEXT", help="The customer's name.")
+@click.option("--method", default="operator", show_default=True, metavar="M")
+@click.option("--evidence", default="", metavar="TEXT", help="What it rests on.")
+@click.option("--revoke", is_flag=True, help="This no longer holds.")
+@ticket_argument
+def identity(  # one argument for each option
+    ticket: str,
+    customer: str | None,
+    name: str | None,
+    method: str,
+    evidence: str,
+    revoke: bool,  # noqa: FBT001 # click's way to say an option
+) -> None:
+    """Record who the buyer was verified to be, as the holder, or revoke it."""
+    if revoke == (customer is not None):
+        fail("either --customer ID with --evidence TEXT, or --revoke", USAGE)
+    if not revoke and not evidence.strip():
+        fail("--customer needs --evidence TEXT", USAGE)
+    said = IdentityChanged(
+        verified=not revoke,
+        customer=customer,
+        name=name,
+        method=method,
+        evidence=evidence,
+    )
+    _does(
+        ticket,
+        lambda at: amend.verify(at.store, TicketId(ticket), at.me, said),
+        "The identity is revoked" if revoke else "The identity is recorded",
+    )
