@@ -82,8 +82,12 @@ class JsonText(sa.types.TypeDecorator[Json]):
         """The value."""
         if value is None:
             return None
-        decoded: Json = json.loads(decode_text(value), strict=False)
+        decoded: Json = _DECODER.decode(decode_text(value))
         return decoded
+
+
+_DECODER = json.JSONDecoder(strict=False)
+"""Made once: a decoder for each value takes longer than the decoding."""
 
 
 class Moment(sa.types.TypeDecorator[datetime]):
