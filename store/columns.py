@@ -35,9 +35,7 @@ def decode_text(stored: str) -> str:
 
 def dumps(value: Json) -> str:
     """Compact JSON in the order of its fields."""
-    return json.dumps(
-        value, ensure_ascii=False, separators=(",", ":"), default=_plain_mapping
-    )
+    return _ENCODER.encode(value)
 
 
 def _plain_mapping(value: object) -> object:
@@ -45,6 +43,11 @@ def _plain_mapping(value: object) -> object:
         return dict(value)
     message = f"{type(value).__name__} is not JSON"
     raise TypeError(message)
+
+
+_ENCODER = json.JSONEncoder(
+    ensure_ascii=False, separators=(",", ":"), default=_plain_mapping
+)
 
 
 class Exact(sa.types.TypeDecorator[str]):
