@@ -122,7 +122,7 @@ def load(*, file: str | None, store: str | None) -> Config:
         store=_store(asked, said.store, path, folder),
         model=said.agent.model or DEFAULT_MODEL,
         prompt=_prompt(said.agent.prompt, path, folder),
-        limits=_limits(said.agent),
+        limits=_limits(said.agent, said.delivery),
         staff_messages=said.agent.staff_messages,
         tool_servers=tuple(_server(s, folder) for s in said.tool_servers),
         tools=said.tools,
@@ -238,7 +238,7 @@ def _prompt(named: str | None, path: Path | None, folder: Path) -> Prompt:
     return prompt
 
 
-def _limits(agent: toml.Agent) -> Limits:
+def _limits(agent: toml.Agent, delivery: toml.Delivery) -> Limits:
     usual = Limits()
     return Limits(
         max_turns=_or(agent.max_turns, usual.max_turns),
@@ -248,6 +248,8 @@ def _limits(agent: toml.Agent) -> Limits:
         max_output_tokens=_or(agent.max_output_tokens, usual.max_output_tokens),
         context_tokens=_or(agent.context_tokens, usual.context_tokens),
         lease=_or(agent.lease, usual.lease),
+        hold_off_agent=delivery.hold_off_agent,
+        hold_off_human=delivery.hold_off_human,
     )
 
 

@@ -20,13 +20,17 @@ _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
 def _duration(value: object) -> object:
+    length = _delay(value)
+    if length == timedelta(0):
+        raise ValueError("a duration above zero")
+    return length
+
+
+def _delay(value: object) -> object:
     found = _DURATION.fullmatch(value.strip()) if isinstance(value, str) else None
     if found is None:
         raise ValueError('a duration such as "60s", "15m", "4h" or "500ms"')
-    length = timedelta(seconds=float(found.group(1)) * _SECONDS[found.group(2)])
-    if length <= timedelta(0):
-        raise ValueError("a duration above zero")
-    return length
+    return timedelta(seconds=float(found.group(1)) * _SECONDS[found.group(2)])
 
 
 def _money(value: object) -> object:
@@ -40,6 +44,7 @@ def _money(value: object) -> object:
 
 
 Duration = Annotated[timedelta, BeforeValidator(_duration)]
+Delay = Annotated[timedelta, BeforeValidator(_delay)]
 Money = Annotated[Decimal, BeforeValidator(_money)]
 Count = Annotated[int, Field(ge=1)]
 Text = Annotated[str, Field(min_length=1)]
@@ -124,6 +129,13 @@ class Channel(_Table):
     path: Text
 
 
+class Delivery(_Table):
+    """`[delivery]`."""
+
+    hold_off_agent: Delay = timedelta(0)
+    hold_off_human: Delay = timedelta(0)
+
+
 class Retention(_Table):
     """`[retention]`."""
 
@@ -138,6 +150,7 @@ class File(_Table):
     tool_servers: list[Server] = []
     tools: dict[str, Tool] = {}
     channels: dict[str, Channel] = {}
+    delivery: Delivery = Delivery()
     retention: Retention = Retention()
 
     @model_validator(mode="after")
@@ -154,6 +167,7 @@ _TABLES: dict[str, type[_Table]] = {
     "tool_servers": Server,
     "tools": Tool,
     "channels": Channel,
+    "delivery": Delivery,
     "retention": Retention,
 }
 

@@ -59,6 +59,7 @@ class Services:
         ways_in: For the first-run screen; () for the usual three.
         log_path: Where errors are written, told when the program fails.
         theme: The theme to start with.
+        hold_off: How long a reply written here can be taken back.
     """
 
     store: Store
@@ -71,6 +72,7 @@ class Services:
     ways_in: tuple[WayIn, ...] = ()
     log_path: Path | None = None
     theme: str = "handoff-dark"
+    hold_off: timedelta = timedelta(0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

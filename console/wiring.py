@@ -269,6 +269,7 @@ def services(config: Config, store: Store, who: Operator, title: str = "") -> Se
         clock=clock(),
         ids=ids(),
         title=title,
+        hold_off=config.limits.hold_off_human,
         tools=tools if config.tool_servers else None,
         log_path=Path(os.environ["HANDOFF_LOG"])
         if "HANDOFF_LOG" in os.environ

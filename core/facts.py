@@ -165,6 +165,8 @@ def _delivery(entry: Entry, body: Delivery) -> str | None:
             head = f"Your message #{body.message_seq} was withheld and not sent"
         case "discarded":
             head = f"Your message #{body.message_seq} was discarded and never sent"
+        case "taken_back":
+            head = f"{_who(entry)} took the message #{body.message_seq} back unsent"
         case "failed":
             head = f"The message #{body.message_seq} could not be delivered"
         case _:

@@ -19,6 +19,8 @@ class Limits:
             people, as long as its journal can't be folded.
         lease: A run's hold without renewal; renewed at a third of it.
         model_patience: How long a model call, with its retries, may take.
+        hold_off_agent: How long a reply of the agent waits before it is delivered.
+        hold_off_human: The same for a person's, who can take it back so long.
         same_call: How often the same call may return the same before people look.
     """
 
@@ -30,4 +32,6 @@ class Limits:
     context_tokens: int = 100_000
     lease: timedelta = timedelta(seconds=120)
     model_patience: timedelta = timedelta(seconds=300)
+    hold_off_agent: timedelta = timedelta(0)
+    hold_off_human: timedelta = timedelta(0)
     same_call: int = 3

@@ -46,8 +46,8 @@ class Standing:
         last_buyer_at: Its time.
         answered_seq: Messages up to it are covered by a reply (rule 3).
         unanswered: `(seq, at)` of the buyer's messages after it, oldest first.
-        on_their_way: The agent's replies that have not left yet, as `(seq, answers)`:
-            if one never leaves, what it answered is unanswered again.
+        on_their_way: Our replies that have not left yet, as `(seq, answers)`: if one
+            never leaves, what it answered is unanswered again.
         wake_seq: The newest entry that asks the agent to look again.
         attended_seq: The newest entry that the agent had looked at when it let go.
         with_people: Why the ticket is in people's hands, or None.
@@ -193,9 +193,12 @@ def _said(s: Standing, entry: Entry, body: Message) -> Standing:
     by, upto = entry.actor.kind, body.covers or 0
     answers = tuple(u for u in s.unanswered if u[0] <= upto)
     s = replace(_covered(s, upto), last_out=by.value)
-    if by is ActorKind.AGENT and answers:
+    if by is not ActorKind.AGENT:
+        s = _answered_otherwise(s, upto)
+    # one with a channel's own id has gone another way already
+    if answers and body.external_id is None:
         return replace(s, on_their_way=(*s.on_their_way, (entry.seq, answers)))
-    return s if by is ActorKind.AGENT else _answered_otherwise(s, upto)
+    return s
 
 
 def _covered(s: Standing, upto: int) -> Standing:
@@ -313,7 +316,7 @@ def _delivery(s: Standing, body: Delivery) -> Standing:
     match body.state:
         case "delivered":
             s = _left(s, body.message_seq)
-        case "withheld" | "discarded" | "failed":
+        case "withheld" | "discarded" | "taken_back" | "failed":
             s = _never_left(s, body.message_seq)
         case _:
             pass

@@ -145,9 +145,11 @@ def reply(ticket: str, text: str, seen: int | None) -> None:
 
     async def work() -> Done:
         async with base.at_desk() as desk:
+            off = desk.config.limits.hold_off_human
+            name = TicketId(ticket)
             return done(
                 await handoff.reply(
-                    desk.store, TicketId(ticket), desk.me, said, seen=seen
+                    desk.store, name, desk.me, said, seen=seen, hold_off=off
                 )
             )
 
@@ -181,50 +183,6 @@ def _note(ticket: str, text: str, *, for_agent: bool) -> None:
             return done(kept)
 
     stored(ticket, base.run(work()), "The note is kept")
-
-
-@click.command(cls=base.Command)
-@click.option("--send", is_flag=True, help="Send it as it is.")
-@click.option("--discard", is_flag=True, help="Discard it.")
-@click.option("--edit", default=None, metavar="TEXT", help="Send this instead.")
-@click.option("--seq", type=int, default=None, help="Which, where there are several.")
-@ticket_argument
-def withheld(
-    ticket: str,
-    send: bool,  # noqa: FBT001 # click's way to say an option
-    discard: bool,  # noqa: FBT001
-    edit: str | None,
-    seq: int | None,
-) -> None:
-    """Show, send or discard the agent's replies that a take-over has caught."""
-    if send + discard + (edit is not None) > 1:
-        fail("one of --send, --discard and --edit", USAGE)
-    name = TicketId(ticket)
-
-    async def work() -> None:
-        async with base.at_desk() as desk:
-            history = await desk.store.read(lambda tx: tx.history(name))
-            caught = [r for r in history.outbox if r.state == "withheld"]
-            if not (send or discard or edit is not None):
-                rows = [shapes.reply(r) for r in caught]
-                base.show(rows, lambda: plain.outbox(caught))
-                return
-            which = seq if seq is not None else _only([r.seq for r in caught])
-            if discard:
-                kept = await handoff.discard_withheld(desk.store, name, desk.me, which)
-            else:
-                kept = await handoff.send_withheld(
-                    desk.store, name, desk.me, which, edit
-                )
-            stored(ticket, done(kept), "Done")
-
-    base.run(work())
-
-
-def _only(seqs: list[int]) -> int:
-    if len(seqs) != 1:
-        fail(f"{len(seqs)} replies are withheld; say which with --seq", REFUSED)
-    return seqs[0]
 
 
 @click.command(cls=base.Command)
@@ -273,18 +231,6 @@ def release(  # noqa: PLR0913 # one argument for each option
         {"ticket": ticket, "seq": given.seq, "to": how.to},
         lambda: f"{ticket} is given back: {how.to}",
     )
-
-
-@click.command(cls=base.Command)
-def outbox() -> None:
-    """Show the replies and how far they are."""
-
-    async def work() -> None:
-        async with base.with_store() as store:
-            rows = await store.read(lambda tx: tx.outbox())
-        base.show([shapes.reply(r) for r in rows], lambda: plain.outbox(rows))
-
-    base.run(work())
 
 
 def done(outcome: Done | NotHolder | NotPossible) -> Done:

@@ -85,7 +85,10 @@ class Acts:
 
         async def send(ticket: TicketId) -> Said:
             me = self._me
-            done = await handoff.reply(self._store, ticket, me, text, seen=seen)
+            off = self._services.hold_off
+            done = await handoff.reply(
+                self._store, ticket, me, text, seen=seen, hold_off=off
+            )
             return _outcome(done, "Stored and on its way to the buyer")
 
         return await _told(send, ticket)
@@ -132,7 +135,10 @@ class Acts:
                 gone = await handoff.discard_withheld(store, ticket, me, seq)
                 return _outcome(gone, "Discarded")
             text = caught.text if caught.choice == "edit" else None
-            sent = await handoff.send_withheld(store, ticket, me, seq, text)
+            off = self._services.hold_off
+            sent = await handoff.send_withheld(
+                store, ticket, me, seq, text, hold_off=off
+            )
             return _outcome(sent, "Stored and on its way to the buyer")
 
         return await _told(settle, ticket)

@@ -70,7 +70,8 @@ def _escalate(
     message = given.get("message_to_buyer")
     seen = seen_at(history, call.id)
     if isinstance(message, str) and message.strip() and seen:
-        say(tx, work.hold, history, work.actor, message.strip(), seen)
+        words, hold_off = message.strip(), work.hold_off
+        say(tx, work.hold, history, work.actor, words, seen, hold_off=hold_off)
     tx.append_as(work.hold, work.actor, escalated)
 
 

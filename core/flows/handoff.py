@@ -5,6 +5,7 @@ transaction that writes, and a refused try is journaled in one of its own (rule 
 """
 
 from dataclasses import dataclass, replace
+from datetime import timedelta
 
 from core.decision import Operator, Role
 from core.flows.holding import seat
@@ -192,8 +193,14 @@ async def stop_wanting(store: Store, ticket: TicketId, by: Operator) -> None:
     await store.write(withdraw)
 
 
-async def reply(
-    store: Store, ticket: TicketId, by: Operator, text: str, *, seen: int | None = None
+async def reply(  # what a reply is made of
+    store: Store,
+    ticket: TicketId,
+    by: Operator,
+    text: str,
+    *,
+    seen: int | None = None,
+    hold_off: timedelta = timedelta(0),
 ) -> Done | Refusal:
     """The holder answers the buyer.
 
@@ -203,6 +210,7 @@ async def reply(
         by: The operator, who must hold it.
         text: What the buyer is told.
         seen: The last seq that the author had looked at; the newest where None.
+        hold_off: How long it can be taken back.
 
     Raises:
         UnknownTicket: There is none.
@@ -218,7 +226,8 @@ async def reply(
             return hold
         newest = history.standing.last_seq
         covers = newest if seen is None else min(seen, newest)
-        entry = say(tx, hold, history, operator(by.name), text, covers)
+        me = operator(by.name)
+        entry = say(tx, hold, history, me, text, covers, hold_off=hold_off)
         return Done(seq=entry.seq, message_id=f"{ticket}.{entry.seq}@handoff")
 
     outcome = await store.write(send)
@@ -319,6 +328,7 @@ def _let_go(
         return GivenBack(
             seq=tx.standing(history.ticket.id).last_seq, workers_alive=alive
         )
+    _drop_agents_drafts(tx, history)
     outcome = release(history.lock, hold, tx.now)
     entry = tx.append_as(
         hold,
@@ -338,8 +348,22 @@ def _let_go(
     return GivenBack(seq=entry.seq, workers_alive=alive, stopped=stopped)
 
 
-async def send_withheld(
-    store: Store, ticket: TicketId, by: Operator, message_seq: int, text: str | None
+def _drop_agents_drafts(tx: Transaction, history: History) -> None:
+    """What the agent would have said before this stretch is of no use after it."""
+    runs = {run.id for run in history.runs}
+    for draft in history.drafts:
+        if draft.operator in runs:
+            tx.save_draft(replace(draft, text=""))
+
+
+async def send_withheld(  # what a reply is made of
+    store: Store,
+    ticket: TicketId,
+    by: Operator,
+    message_seq: int,
+    text: str | None,
+    *,
+    hold_off: timedelta = timedelta(0),
 ) -> Done | Refusal:
     """The holder sends a withheld reply of the agent, as it is or edited.
 
@@ -351,6 +375,7 @@ async def send_withheld(
         by: The operator, who must hold it.
         message_seq: The agent's reply.
         text: The edited text, or None to send it as it is.
+        hold_off: How long it can be taken back.
     """
 
     def send(tx: Transaction) -> Done | Refusal:
@@ -362,7 +387,8 @@ async def send_withheld(
         if held is None:
             return NotPossible(why=f"there is no withheld reply #{message_seq}")
         covers = history.standing.last_seq
-        entry = say(tx, hold, history, operator(by.name), text or held, covers)
+        me, words = operator(by.name), text or held
+        entry = say(tx, hold, history, me, words, covers, hold_off=hold_off)
         return Done(seq=entry.seq, message_id=f"{ticket}.{entry.seq}@handoff")
 
     return await store.write(send)

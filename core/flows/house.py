@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 
 from core.context import Voice
 from core.limits import Limits
@@ -49,9 +50,11 @@ class Work:
         run: The run's id; empty for an operator.
         actor: Who acts.
         specs: The tools by name; for a run the agent's own included.
+        hold_off: How long what is said waits before it is delivered.
     """
 
     hold: Hold
     run: RunId
     actor: Actor
     specs: Mapping[str, ToolSpec]
+    hold_off: timedelta = timedelta(0)

@@ -42,7 +42,7 @@ from core.flows.ending import Over, end, escalate, hand_to_operator, own
 from core.flows.house import House, Work
 from core.flows.speak import say
 from core.flows.taking import take
-from core.history import History
+from core.history import Draft, History
 from core.journal import (
     Compacted,
     RunChanged,
@@ -234,6 +234,8 @@ def _apply(
         tx.store_response(
             taken.hold, taken.run, ask.number, answer, applied=not stopped
         )
+        if history.lock.wanted_by is not None and ask.fold is None:
+            _keep_as_draft(tx, taken, history, run, answer)
     if stopped:
         return _advance(tx, house, taken)
     match answer:
@@ -247,6 +249,25 @@ def _apply(
             return _folded(tx, house, taken, history, ask.fold, response)
         case ModelResponse() as response:
             return _carry(tx, house, taken, history, run, response)
+
+
+def _keep_as_draft(
+    tx: Transaction, taken: Work, history: History, run: Run, answer: ModelResponse
+) -> None:
+    """What the agent would have said is there for who takes over, as the agent's."""
+    seen = run.turns[-1].built_at
+    planned = plan(answer, history.as_of(seen))
+    if isinstance(planned, Reply):
+        tx.save_draft(
+            Draft(
+                ticket=history.ticket.id,
+                operator=taken.run,
+                mode="reply",
+                text=planned.text,
+                written_at_seq=seen,
+                updated_at=tx.now,
+            )
+        )
 
 
 def _folded(
@@ -284,7 +305,8 @@ def _carry(
         case Reply(text=text, entries=entries, promises_person=promised):
             for body in entries:
                 tx.append_as(taken.hold, taken.actor, body)
-            say(tx, taken.hold, history, taken.actor, text, seen)
+            off = taken.hold_off
+            say(tx, taken.hold, history, taken.actor, text, seen, hold_off=off)
             if promised:
                 why = "the agent promised the buyer a person"
                 return escalate(tx, taken, history, Stop.ESCALATED, why)

@@ -1,5 +1,7 @@
 """The one way by which our side speaks to the buyer: the outbox (rules 2 and 3)."""
 
+from datetime import timedelta
+
 from core.history import History, Reply
 from core.journal import Entry, Message
 from core.lock import Hold
@@ -7,8 +9,15 @@ from core.ports import Transaction
 from core.ticket import Actor
 
 
-def say(
-    tx: Transaction, hold: Hold, history: History, actor: Actor, text: str, covers: int
+def say(  # noqa: PLR0913 # a reply is made of these
+    tx: Transaction,
+    hold: Hold,
+    history: History,
+    actor: Actor,
+    text: str,
+    covers: int,
+    *,
+    hold_off: timedelta = timedelta(0),
 ) -> Entry:
     """Commits a reply: journal and outbox, fenced, in the caller's transaction.
 
@@ -20,6 +29,7 @@ def say(
         text: What the buyer is told.
         covers: The last seq that the author had seen; the reply answers no later
             message.
+        hold_off: How long it waits before it is delivered.
     """
     ticket = history.ticket
     said = Message(direction="out", text=text, channel=ticket.channel, covers=covers)
@@ -40,6 +50,7 @@ def say(
             covers=covers,
             state="queued",
             created_at=tx.now,
+            not_before=tx.now + hold_off if hold_off else None,
             in_reply_to=body.external_id if isinstance(body, Message) else None,
         ),
     )

@@ -46,7 +46,11 @@ def take(
             return None
     seat(tx, history, granted)
     work = Work(
-        hold=granted.lock.hold, run=run, actor=agent(run), specs=all_specs(specs)
+        hold=granted.lock.hold,
+        run=run,
+        actor=agent(run),
+        specs=all_specs(specs),
+        hold_off=house.limits.hold_off_agent,
     )
     tx.start_run(work.hold, _new_run(tx.now, house, work, history, specs))
     tx.append_as(work.hold, agent(run), RunChanged(run=run, change="started"))

@@ -1,0 +1,88 @@
+"""What becomes of replies: shown, caught ones sent or discarded, taken back."""
+
+import click
+
+from console import plain, shapes
+from console.commands import base
+from console.commands.base import REFUSED, USAGE, fail
+from console.commands.desk import done, refusal, stored, ticket_argument
+from core.flows import handoff
+from core.flows.person import NotHolder, NotPossible
+from core.flows.unsend import TakenBack
+from core.flows.unsend import unsend as take_back
+from core.ticket import TicketId
+
+
+@click.command(cls=base.Command)
+@click.option("--send", is_flag=True, help="Send it as it is.")
+@click.option("--discard", is_flag=True, help="Discard it.")
+@click.option("--edit", default=None, metavar="TEXT", help="Send this instead.")
+@click.option("--seq", type=int, default=None, help="Which, where there are several.")
+@ticket_argument
+def withheld(
+    ticket: str,
+    send: bool,  # noqa: FBT001 # click's way to say an option
+    discard: bool,  # noqa: FBT001
+    edit: str | None,
+    seq: int | None,
+) -> None:
+    """Show, send or discard the agent's replies that a take-over has caught."""
+    if send + discard + (edit is not None) > 1:
+        fail("one of --send, --discard and --edit", USAGE)
+    name = TicketId(ticket)
+
+    async def work() -> None:
+        async with base.at_desk() as desk:
+            history = await desk.store.read(lambda tx: tx.history(name))
+            caught = [r for r in history.outbox if r.state == "withheld"]
+            if not (send or discard or edit is not None):
+                rows = [shapes.reply(r) for r in caught]
+                base.show(rows, lambda: plain.outbox(caught))
+                return
+            which = seq if seq is not None else _only([r.seq for r in caught])
+            if discard:
+                kept = await handoff.discard_withheld(desk.store, name, desk.me, which)
+            else:
+                off = desk.config.limits.hold_off_human
+                kept = await handoff.send_withheld(
+                    desk.store, name, desk.me, which, edit, hold_off=off
+                )
+            stored(ticket, done(kept), "Done")
+
+    base.run(work())
+
+
+@click.command(cls=base.Command)
+@click.option("--seq", type=int, default=None, help="Which; your newest otherwise.")
+@ticket_argument
+def unsend(ticket: str, seq: int | None) -> None:
+    """Take back a reply of your own that has not left; prints its text."""
+
+    async def work() -> TakenBack:
+        async with base.at_desk() as desk:
+            taken = await take_back(desk.store, TicketId(ticket), desk.me, seq)
+            if isinstance(taken, NotHolder | NotPossible):
+                fail(refusal(taken), REFUSED)
+            return taken
+
+    taken = base.run(work())
+    said: shapes.Shape = {"ticket": ticket, "seq": taken.seq, "text": taken.text}
+    base.show(said, lambda: f"Taken back, not sent:\n{plain.value(taken.text)}")
+
+
+def _only(seqs: list[int]) -> int:
+    if len(seqs) != 1:
+        fail(f"{len(seqs)} replies are withheld; say which with --seq", REFUSED)
+    return seqs[0]
+
+
+@click.command(cls=base.Command)
+def outbox() -> None:
+    """Show the replies and how far they are."""
+
+    async def work() -> None:
+        async with base.with_store() as store:
+            rows = await store.read(lambda tx: tx.outbox())
+        base.show([shapes.reply(r) for r in rows], lambda: plain.outbox(rows))
+
+    base.run(work())
