@@ -2,8 +2,10 @@
 
 A reply is delivered once its line is on the disk. A crash in between may leave a torn
 last line without a line feed; the next reply then starts on a line of its own, and the
-torn one counts as not delivered. `find` reads the file from its start: a file is for
-small shops, demos and for handing replies to another program.
+torn one counts as not delivered. A reply that is in the file is not appended again, so
+that a sender which wakes up late, after another took over, says nothing twice. For this
+the file is read from its start: it is for small shops, demos and for handing replies
+to another program.
 """
 
 import asyncio
@@ -29,7 +31,7 @@ class JsonlChannel:
         self._path = path
 
     async def deliver(self, reply: Reply) -> str | None:
-        """Appends the reply and waits until it is on the disk.
+        """Appends the reply, once, and waits until it is on the disk.
 
         Returns:
             None: a file gives no ids.
@@ -38,7 +40,8 @@ class JsonlChannel:
             DeliveryFailed: It can't be written now; trying again may help.
         """
         try:
-            await asyncio.to_thread(_append, self._path, _line(reply))
+            line = _line(reply)
+            await asyncio.to_thread(_append, self._path, line, reply.message_id)
         except OSError as wrong:
             raise DeliveryFailed(self._told(wrong), permanent=False) from None
         return None
@@ -77,11 +80,13 @@ def _utc(at: datetime) -> str:
     return at.isoformat().replace("+00:00", "Z")
 
 
-def _append(path: Path, line: bytes) -> None:
+def _append(path: Path, line: bytes, message_id: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("ab+") as file:
         # several workers may deliver by the same file
         fcntl.flock(file, fcntl.LOCK_EX)
+        if _holds(path, message_id):
+            return
         start = file.seek(0, os.SEEK_END)
         if start and _torn(file.fileno(), start):
             line = b"\n" + line
@@ -99,10 +104,11 @@ def _torn(descriptor: int, size: int) -> bool:
 
 
 def _holds(path: Path, message_id: str) -> bool:
-    if not path.exists():
+    if not path.is_file():
         return False
+    named = json.dumps(message_id).encode()
     with path.open("rb") as file:
-        return any(_id_of(line) == message_id for line in file)
+        return any(_id_of(line) == message_id for line in file if named in line)
 
 
 def _id_of(line: bytes) -> object:

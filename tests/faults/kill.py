@@ -5,6 +5,8 @@
     --every K              each K-th point only (default: 1)
     --jobs N               at a time (default: 2)
     --lease D              of a run (default: 1s)
+    --stop                 SIGSTOP instead of SIGKILL: it sleeps while another worker
+                           takes over and ends the story, and then wakes
 
 Each story is first played without a cut; the points that its workers pass are what is
 cut later, one at a time, by SIGKILL. Another worker then goes on. In the end the
@@ -16,14 +18,17 @@ from __future__ import annotations
 import argparse
 import asyncio
 import functools
+import os
 import re
 import shutil
+import signal
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
 from store.transaction import SqlStore
@@ -35,7 +40,8 @@ from tests.worlds.messages_api import MessagesApi
 from tests.worlds.postgres import Cluster
 
 _PATIENCE = 60.0
-_WORKERS = 12
+_ASLEEP = 5.0
+_STAGES = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +135,7 @@ def play(
     undisturbed: Sequence[str] | None,
     *,
     lease: str = "1s",
+    by: signal.Signals = signal.SIGKILL,
 ) -> Played:
     """Plays a story, cut at one point or not at all."""
     begun = time.monotonic()
@@ -138,60 +145,122 @@ def play(
         url = kept.new(folder)
         try:
             with MessagesApi(story.brain) as api:
-                points, killed, found = _to_its_end(story, folder, url, api, cut)
-                ended = Ended(
-                    folder=folder, requests=api.bodies(), broken=api.violations()
-                )
-                found += _judge(story, url, ended, undisturbed)
+                going = _Going(story, folder, url, api.environment, by)
+                _to_its_end(going, cut)
+                requests = normalised(api.bodies(), once=by is signal.SIGSTOP)
+                ended = Ended(folder=folder, requests=requests, broken=api.violations())
+                found = going.found + _judge(story, url, ended, undisturbed)
                 if found:
                     found += [log.read_text() for log in folder.glob("*.log")]
-                requests = normalised(api.bodies())
         finally:
             kept.drop(url)
     return Played(
-        points=points,
+        points=going.points,
         requests=requests,
-        killed=killed,
+        killed=going.killed,
         found=found,
         seconds=time.monotonic() - begun,
     )
 
 
-def _to_its_end(
-    story: Story, folder: Path, url: str, api: MessagesApi, cut: Cut | None
-) -> tuple[list[Cut], bool, list[str]]:
-    """Starts one worker after the other until nothing happens any more."""
-    _with(url, lambda store: says(store, story.said[0], 1))
-    points: list[Cut] = []
-    found: list[str] = []
-    killed = False
-    number = stage = 1  # a worker that was cut and the next are one stage
-    while number < _WORKERS:
-        here = cut is not None and not killed and cut.worker == stage
+@dataclass(slots=True)
+class _Going:
+    """A story while it goes on."""
+
+    story: Story
+    folder: Path
+    url: str
+    environment: Mapping[str, str]
+    by: signal.Signals
+    workers: int = 0
+    points: list[Cut] = field(default_factory=list)
+    found: list[str] = field(default_factory=list)
+    killed: bool = False
+
+    def start(self, cut_at: str = "") -> tuple[Job, ForkServerProcess]:
+        """Starts the next worker."""
+        self.workers += 1
         job = Job(
-            story=story.name,
-            folder=folder,
-            store=url,
-            environment=api.environment,
-            number=number,
-            cut_at=cut.point if cut is not None and here else "",
+            story=self.story.name,
+            folder=self.folder,
+            store=self.url,
+            environment=self.environment,
+            number=self.workers,
+            cut_at=cut_at,
+            by=self.by,
         )
-        process = start(job)
+        return job, start(job)
+
+    def end(self, job: Job, process: ForkServerProcess) -> int | None:
+        """Waits for a worker's end; its exit code."""
         code = code_of(process, _PATIENCE)
-        points += [Cut(stage, point) for point in passed(job.trace)]
-        number += 1
         if code is None:
             process.kill()
-            return points, killed, [f"worker {number - 1} did not end"]
-        if code == -9 and here:
-            killed = True
-            continue
-        if code != 0:
-            found.append(f"worker {number - 1} exited with {code}")
-        stage += 1
-        if not _with(url, lambda store: happens(story, "idle", store)):
-            return points, killed, found
-    return points, killed, [*found, "it never ended"]
+            self.found.append(f"worker {job.number} did not end")
+        elif code not in {0, -signal.SIGKILL}:
+            self.found.append(f"worker {job.number} exited with {code}")
+        return code
+
+    def whole(self, stage: int) -> None:
+        """One worker that nobody cuts, after those that were."""
+        job, process = self.start()
+        if self.end(job, process) == -signal.SIGKILL:
+            self.found.append(f"worker {job.number} was killed by somebody")
+        self.points += [Cut(stage, point) for point in passed(job.trace)]
+
+    def cut(self, point: str, stage: int) -> None:
+        """One worker that is cut, and others that go on."""
+        job, process = self.start(point)
+        if self.by is signal.SIGSTOP:
+            self.killed = _stopped(process, _PATIENCE)
+            if self.killed:
+                self._while_stopped(process)
+            self.end(job, process)
+        else:
+            self.killed = self.end(job, process) == -signal.SIGKILL
+            if self.killed:
+                self.whole(stage)
+
+    def _while_stopped(self, process: ForkServerProcess) -> None:
+        """Another goes on; the first wakes when that one is through.
+
+        One that was stopped while it wrote holds a lock of the database, so the other
+        can't be waited for without end.
+        """
+        assert process.pid is not None
+        other, going_on = self.start()
+        code_of(going_on, _ASLEEP)
+        os.kill(process.pid, signal.SIGCONT)
+        self.end(other, going_on)
+
+
+def _to_its_end(going: _Going, cut: Cut | None) -> None:
+    """Starts one worker after the other until nothing happens any more."""
+    story, url = going.story, going.url
+    _with(url, lambda store: says(store, story.said[0], 1))
+    for stage in range(1, _STAGES):
+        if cut is not None and cut.worker == stage:
+            going.cut(cut.point, stage)
+        else:
+            going.whole(stage)
+        if going.found or not _with(url, lambda store: happens(story, "idle", store)):
+            return
+    going.found.append("it never ended")
+
+
+def _stopped(process: ForkServerProcess, seconds: float) -> bool:
+    """Whether a process has stopped itself, rather than ended, by then."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        try:
+            stat = Path(f"/proc/{process.pid}/stat").read_text(encoding="utf-8")
+            state = stat.rsplit(") ", 1)[1][0]
+        except FileNotFoundError:
+            return False
+        if state in "TZX":
+            return state == "T"
+        time.sleep(0.02)
+    return False
 
 
 def _with(url: str, act: Callable[[SqlStore], Awaitable[object]]) -> object:
@@ -226,16 +295,17 @@ def matrix(
     *,
     jobs: int = 2,
     lease: str = "1s",
+    by: signal.Signals = signal.SIGKILL,
 ) -> Iterator[tuple[Cut | None, Played]]:
     """Plays a story uncut, then once for each chosen point; gives each as it ends."""
     whole = play(story, kept, None, None, lease=lease)
     yield None, whole
     if whole.found:
         return
+    one = functools.partial(play, story, kept, lease=lease, by=by)
     with ThreadPoolExecutor(jobs) as pool:
         playing = [
-            (cut, pool.submit(play, story, kept, cut, whole.requests, lease=lease))
-            for cut in chosen(whole.points)
+            (cut, pool.submit(one, cut, whole.requests)) for cut in chosen(whole.points)
         ]
         for cut, played in playing:
             yield cut, played.result()
@@ -265,6 +335,7 @@ def main() -> int:
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--lease", default="1s")
+    parser.add_argument("--stop", action="store_true")
     said = parser.parse_args()
     kinds = ["sqlite", "postgresql"] if said.store == "both" else [said.store]
     bad = 0
@@ -280,7 +351,8 @@ def _told(story: Story, kind: str, kept: Stores, said: argparse.Namespace) -> in
     begun, cuts, killed, wrong = time.monotonic(), 0, 0, 0
     points = 0
     chosen = functools.partial(choose, every=said.every)
-    rounds = matrix(story, kept, chosen, jobs=said.jobs, lease=said.lease)
+    by = signal.SIGSTOP if said.stop else signal.SIGKILL
+    rounds = matrix(story, kept, chosen, jobs=said.jobs, lease=said.lease, by=by)
     for cut, played in rounds:
         if cut is None:
             points = len(played.points)
@@ -289,8 +361,9 @@ def _told(story: Story, kind: str, kept: Stores, said: argparse.Namespace) -> in
         wrong += bool(played.found)
         if played.found:
             print(f"{kind} {story.name}: {cut or 'uncut'}", *played.found, sep="\n  ")
+    word = "stops" if said.stop else "kills"
     print(
-        f"{kind:>10} {story.name:>10}: {points} points, {cuts} cuts, {killed} kills, "
+        f"{kind:>10} {story.name:>10}: {points} points, {cuts} cuts, {killed} {word}, "
         f"{wrong} violations, {time.monotonic() - begun:.0f} s",
         flush=True,
     )

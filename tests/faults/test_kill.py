@@ -1,11 +1,13 @@
-"""A worker killed at one point of each kind; at every point: tests.faults.kill."""
+"""A worker killed, or asleep, at some points; at every point: tests.faults.kill."""
 
 import functools
+import signal
+from collections.abc import Sequence
 
 import pytest
 
 from tests.faults import kill
-from tests.faults.story import STORIES, Story
+from tests.faults.story import OVERRIDDEN, STORIES, Story
 
 pytestmark = [pytest.mark.timeout(300), pytest.mark.xdist_group("faults")]
 
@@ -25,3 +27,26 @@ def test_rule_08_killed_at_any_point_another_worker_reaches_the_same_end(
     found = {str(cut): p.found for cut, p in played.items() if p.found}
     assert found == {}
     assert sum(p.killed for p in played.values()) == len(played) - 1 > 10
+
+
+ASLEEP = (
+    "model after #1",
+    "write _apply after #1",
+    "tool refund_order before #1",
+    "tool refund_order done #1",
+    "write _record before #1",
+    "write _claim after #1",
+    "channel deliver done #1",
+)
+
+
+def test_rule_01_a_worker_that_wakes_after_its_lease_changes_nothing(
+    kept: kill.Stores,
+) -> None:
+    def chosen(points: Sequence[kill.Cut]) -> Sequence[kill.Cut]:
+        return [p for p in dict.fromkeys(points) if p.point in ASLEEP]
+
+    played = dict(kill.matrix(OVERRIDDEN, kept, chosen, by=signal.SIGSTOP))
+    found = {str(cut): p.found for cut, p in played.items() if p.found}
+    assert found == {}
+    assert sum(p.killed for p in played.values()) == len(played) - 1 >= len(ASLEEP)

@@ -59,3 +59,15 @@ async def test_rule_08_two_senders_that_found_the_same_reply_deliver_it_once(
             channel.gate.opened.set()
         assert early.result() == 1
         assert len(world.delivered()) == 1
+
+
+async def test_rule_08_a_sender_that_wakes_up_late_says_nothing_twice(
+    sqlite_store: SqlStore, tmp_path: Path
+) -> None:
+    async with world_on(sqlite_store, tmp_path) as world:
+        ticket = await world.opened()
+        await world.runs(ticket)
+        await world.delivers()
+        (reply,) = (await world.chart(ticket)).outbox
+        await world.house.channels["mail"].deliver(reply)
+        assert len(world.delivered()) == 1

@@ -32,17 +32,22 @@ class Ended:
     """What a story has left behind.
 
     Attributes:
-        requests: Bodies of the requests to the model, in order.
+        requests: The requests to the model, normalised, in order.
         broken: Rules of the Messages API that they broke.
     """
 
     folder: Path
-    requests: Sequence[dict[str, Any]]
+    requests: Sequence[str]
     broken: Sequence[str]
 
 
-def normalised(requests: Iterable[dict[str, Any]]) -> list[str]:
-    """Requests without ids, times and seqs; one sent again counts once."""
+def normalised(requests: Iterable[dict[str, Any]], *, once: bool = False) -> list[str]:
+    """Requests without ids, times and seqs; one sent again counts once.
+
+    Args:
+        requests: Their bodies, in order.
+        once: Whether one that comes again after others counts once, too.
+    """
     plain: list[str] = []
     for body in requests:
         text = json.dumps(body, ensure_ascii=False, sort_keys=True)
@@ -52,7 +57,7 @@ def normalised(requests: Iterable[dict[str, Any]]) -> list[str]:
             return names.setdefault(found[0], f"id-{len(names) + 1}")
 
         text = _SEQS.sub("#n", _TIMES.sub("(time)", _IDS.sub(named, text)))
-        if not plain or plain[-1] != text:
+        if text not in (plain if once else plain[-1:]):
             plain.append(text)
     return plain
 
@@ -79,8 +84,8 @@ async def violations(
     ]
     if not doubtful:
         found += _deliveries(story, history, ended.folder)
-        if undisturbed is not None and normalised(ended.requests) != undisturbed:
-            found.append(_first_difference(undisturbed, normalised(ended.requests)))
+        if undisturbed is not None and ended.requests != undisturbed:
+            found.append(_first_difference(undisturbed, ended.requests))
     for run in history.runs:
         outcome = await replay.replay(store, run.id)
         if not isinstance(outcome, replay.Same):
