@@ -188,13 +188,15 @@ def last_applied(history: History, run: Run) -> Turn | None:
 
 
 def seen_at(history: History, call: str) -> int:
-    """The last seq that the agent had seen when it asked for a tool call, or 0.
+    """The last seq that was seen by who asked for a tool call, or 0.
 
-    The call may be carried out by a run that goes on where the one that asked was cut
+    A person has seen all that was there when they asked. The agent's call may be carried out by a run that goes on where the one that asked was cut
     off.
     """
     for entry in history.journal:
         if isinstance(entry.body, ToolCalled) and entry.body.id == call:
+            if entry.actor.kind is ActorKind.OPERATOR:
+                return entry.seq
             asker = history.run(RunId(entry.actor.name))
             turns = asker.turns if asker is not None else ()
             return max((t.built_at for t in turns if t.built_at < entry.seq), default=0)
