@@ -190,8 +190,8 @@ def last_applied(history: History, run: Run) -> Turn | None:
 def seen_at(history: History, call: str) -> int:
     """The last seq that was seen by who asked for a tool call, or 0.
 
-    A person has seen all that was there when they asked. The agent's call may be carried out by a run that goes on where the one that asked was cut
-    off.
+    A person has seen all that was there when they asked. The agent's call may be
+    carried out by a run that goes on where the one that asked was cut off.
     """
     for entry in history.journal:
         if isinstance(entry.body, ToolCalled) and entry.body.id == call:
