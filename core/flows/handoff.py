@@ -391,7 +391,11 @@ async def send_withheld(  # what a reply is made of
         entry = say(tx, hold, history, me, words, covers, hold_off=hold_off)
         return Done(seq=entry.seq, message_id=f"{ticket}.{entry.seq}@handoff")
 
-    return await store.write(send)
+    outcome = await store.write(send)
+    if isinstance(outcome, NotHolder):
+        what = "send a withheld reply"
+        await note_refusal(store, ticket, by, what, not_holder(outcome))
+    return outcome
 
 
 async def discard_withheld(
@@ -409,7 +413,11 @@ async def discard_withheld(
             return NotPossible(why=f"there is no withheld reply #{message_seq}")
         return Done(seq=tx.standing(ticket).last_seq)
 
-    return await store.write(discard)
+    outcome = await store.write(discard)
+    if isinstance(outcome, NotHolder):
+        what = "discard a withheld reply"
+        await note_refusal(store, ticket, by, what, not_holder(outcome))
+    return outcome
 
 
 def _discard(

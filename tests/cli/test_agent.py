@@ -88,13 +88,16 @@ def test_rule_06_an_approved_decision_is_executed_once_and_stands(
 ) -> None:
     ticket, decision = proposed()
     approved = at_sundry("decide", decision, "--approve", "--json")
-    again = at_sundry("decide", decision, "--reject", "--why", "no")
+    again = at_sundry("decide", decision, "--approve")
     at_sundry("worker", "--drain")
+    late = at_sundry("decide", decision, "--reject", "--why", "no")
     chart = at_sundry("show", ticket, "--json").json
 
     assert approved.json["state"] == "approved"
     assert again.code == 1
     assert "already approved" in again.err
+    assert late.code == 1
+    assert "already executed" in late.err
     assert [a["state"] for a in chart["actions"]] == ["done"]
     assert chart["decisions"][0]["state"] == "executed"
     assert at_sundry("decisions", "--json").json == []

@@ -1,0 +1,292 @@
+"""The human side by the command line: the same rules as everywhere else."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Handoff, Said, message, opened
+from tests.cli.test_agent import BENT
+
+
+@pytest.fixture
+def at_sundry(handoff: Handoff, sundry: Path) -> Handoff:
+    """Runs a command on the demo's shop."""
+
+    def run(*arguments: str, stdin: str = "") -> Said:
+        return handoff("--config", str(sundry), *arguments, stdin=stdin)
+
+    return run
+
+
+def held(handoff: Handoff, **changed: str) -> str:
+    """A ticket that is held, whose buyer is verified."""
+    ticket = opened(handoff, **changed)
+    handoff("take", ticket)
+    said = handoff(
+        *("identity", ticket, "--customer", "C-1", "--evidence", "called back")
+    )
+    assert said.code == 0
+    return ticket
+
+
+HOLDER = {
+    "reply": ("reply", "{t}", "Hello."),
+    "identity": ("identity", "{t}", "--customer", "C-1", "--evidence", "phone"),
+    "revoke": ("identity", "{t}", "--revoke"),
+    "state": ("state", "{t}", '{"order": "O-7"}'),
+    "withheld": ("withheld", "{t}", "--discard", "--seq", "1"),
+    "unsend": ("unsend", "{t}"),
+    "act": ("act", "{t}", "track_parcel", '{"order_id": "SU-48218"}'),
+    "release": ("release", "{t}", "--to", "queue"),
+    "claim": ("claim", "{t}"),
+    "snooze": ("snooze", "{t}", "3h"),
+    "triage": ("triage", "{t}", "--category", "refund", "--priority", "high"),
+}
+ANYBODY = {
+    "note": ("note", "{t}", "Look at this."),
+    "whisper": ("whisper", "{t}", "Be kind."),
+    "pause": ("pause", "{t}"),
+    "show": ("show", "{t}"),
+    "runs": ("runs", "{t}"),
+}
+
+
+def test_f93_what_needs_the_lock_is_refused_to_a_colleague_and_the_rest_is_not(
+    at_sundry: Handoff,
+) -> None:
+    at_sundry("operator", "add", "Mira")
+    ticket = held(at_sundry)
+
+    def says(command: tuple[str, ...]) -> Said:
+        return at_sundry(*(p.replace("{t}", ticket) for p in command), "--as", "Mira")
+
+    refused = {name: says(command) for name, command in HOLDER.items()}
+    allowed = {name: says(command) for name, command in ANYBODY.items()}
+    holder = at_sundry("show", ticket, "--json").json["lock"]["holder"]["name"]
+
+    assert {name: s.code for name, s in refused.items()} == dict.fromkeys(HOLDER, 1)
+    assert all(f"held by {holder}" in s.err for s in refused.values())
+    assert {name: s.code for name, s in allowed.items()} == dict.fromkeys(ANYBODY, 0)
+    assert at_sundry("outbox", "--json").json == []
+
+
+def test_people_set_right_what_the_agent_goes_on_with(both: Handoff) -> None:
+    ticket = opened(both)
+    claimed = both("claim", ticket, "--json")
+    both("triage", ticket, "--category", "refund", "--priority", "high")
+    both("take", ticket)
+    both("identity", ticket, "--customer", "C-1", "--name", "Dana", "--evidence", "x")
+    both("state", ticket, '{"order": "O-7", "odd": 1}')
+    both("state", ticket, '{"odd": null}')
+    chart = both("show", ticket, "--json").json
+    rows = both("tickets", "--customer", "C-1", "--view", "mine", "--json").json
+    both("identity", ticket, "--revoke")
+    dropped = both("claim", ticket, "--drop")
+    plain = both("show", ticket).out
+
+    assert claimed.json == {"ticket": ticket, "seq": 2}
+    assert chart["triage"] == {"category": "refund", "priority": "high"}
+    assert chart["identity"]["customer"] == "C-1"
+    assert chart["identity"]["by"]["name"] == chart["owner"]
+    assert chart["task_state"] == {"order": "O-7"}
+    assert [row["ticket"] for row in rows] == [ticket]
+    assert dropped.code == 0
+    assert "UNVERIFIED" in plain
+    assert both("show", ticket, "--json").json["owner"] is None
+
+
+@pytest.mark.parametrize("time", ["3h", "2d", "30m", "2100-01-01T09:00:00Z"])
+def test_f138_a_ticket_sleeps_until_a_time(handoff: Handoff, time: str) -> None:
+    ticket = opened(handoff)
+    slept = handoff("snooze", ticket, time)
+    chart = handoff("show", ticket, "--json").json
+    views = {
+        view: [r["ticket"] for r in handoff("tickets", "--view", view, "--json").json]
+        for view in ("human", "agent", "waiting")
+    }
+    handoff("ingest", "-", stdin=message(2, ticket=ticket))
+    woken = handoff("show", ticket, "--json").json
+
+    assert slept.code == 0
+    assert chart["status"] == "waiting_buyer"
+    assert chart["snoozed_until"] > chart["updated_at"]
+    assert views == {"human": [], "agent": [], "waiting": [ticket]}
+    assert woken["snoozed_until"] is None
+    assert woken["status"] == "queued"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("snooze", "T-1", "soon"),
+        ("snooze", "T-1", "2026-12-24T09:00:00"),
+        ("triage", "T-1", "--category", "refund"),
+        ("triage", "T-1", "--category", "odd", "--priority", "high"),
+        ("identity", "T-1"),
+        ("identity", "T-1", "--customer", "C-1"),
+        ("identity", "T-1", "--customer", "C-1", "--revoke"),
+        ("state", "T-1", "[1]"),
+        ("state", "T-1", "{"),
+        ("act",),
+        ("act", "T-1", "refund_order"),
+        ("act", "T-1", "refund_order", "{"),
+        ("act", "--decision", "D-NONE"),
+        ("settle", "A-1"),
+        ("settle", "A-1", "--happened"),
+        ("settle", "A-NONE", "--happened", "--evidence", "seen"),
+        ("claim", "T-NONE"),
+        ("pause", "T-NONE"),
+    ],
+)
+def test_wrong_use_is_one_line_and_code_2(
+    handoff: Handoff, arguments: tuple[str, ...]
+) -> None:
+    said = handoff(*arguments)
+
+    assert said.code == 2
+    assert said.out == ""
+    assert said.err.count("\n") == 1
+
+
+def test_the_switch_stops_the_agent_everywhere_until_it_is_let_go_on(
+    at_sundry: Handoff,
+) -> None:
+    at_sundry("operator", "add", "Mira")
+    ticket = opened(at_sundry)
+    no = at_sundry("pause", "--as", "Mira")
+    stopped = at_sundry("pause", "--why", "odd answers", "--json")
+    worked = at_sundry("worker", "--drain", "--json")
+    chart = at_sundry("show", ticket, "--json").json
+    at_sundry("take", ticket)
+    given = at_sundry("release", ticket)
+    again = at_sundry("pause")
+    at_sundry("resume")
+    after = at_sundry("worker", "--drain", "--json")
+
+    assert no.code == again.code == 1
+    assert stopped.json == {"ticket": None, "paused": True}
+    assert worked.json == {"runs": {}}
+    assert chart["stopped"].endswith(": odd answers")
+    assert chart["runs"] == []
+    assert "the agent is stopped" in given.err
+    assert after.json["runs"] != {}
+
+
+def test_rule_05_a_person_uses_a_tool_under_the_agent_s_policy(
+    at_sundry: Handoff,
+) -> None:
+    at_sundry("operator", "add", "Sam", "--role", "supervisor")
+    ticket = held(at_sundry)
+    read = at_sundry(
+        "act", ticket, "track_parcel", '{"order_id": "SU-48218"}', "--json"
+    )
+    wrong = at_sundry("act", ticket, "refund_order", '{"amount": "-5"}')
+    small = {"order_id": "SU-48218", "amount": "5.00", "currency": "EUR", "reason": "x"}
+    used = at_sundry("act", ticket, "refund_order", json.dumps(small), "--json")
+    large = small | {"amount": "60.00"}
+    asked = at_sundry("act", ticket, "refund_order", json.dumps(large), "--json")
+    decision = asked.json["decision"]["decision"]
+    own = at_sundry("decide", decision, "--approve")
+    early = at_sundry("act", "--decision", decision)
+    approved = at_sundry("decide", decision, "--approve", "--as", "Sam", "--json")
+    done = at_sundry("act", "--decision", decision, "--json")
+    twice = at_sundry("act", "--decision", decision)
+    chart = at_sundry("show", ticket, "--json").json
+
+    assert read.json["outcome"] == "used"
+    assert read.json["result"]["is_error"] is False
+    assert wrong.code == 1
+    assert used.json["outcome"] == "used"
+    assert asked.json["outcome"] == "proposed"
+    assert len(asked.json["decision"]["policy"]) == 64
+    assert own.code == 1
+    assert "own proposal" in own.err
+    assert early.code == 1
+    assert approved.code == 0
+    assert done.json["outcome"] == "used"
+    assert twice.code == 1
+    assert "is executed" in twice.err
+    assert [a["state"] for a in chart["actions"]] == ["done", "done"]
+    assert {a["by"]["kind"] for a in chart["actions"]} == {"operator"}
+
+
+def test_rule_06_an_approval_is_taken_back_before_it_is_executed(
+    at_sundry: Handoff,
+) -> None:
+    line = message(text=BENT, **{"from": "buyer@example.com"})
+    ticket = at_sundry("ingest", "-", stdin=line).lines[0]["ticket"]
+    at_sundry("worker", "--drain")
+    [proposed] = at_sundry("decisions", "--json").json
+    name = proposed["decision"]
+    at_sundry("decide", name, "--approve")
+    back = at_sundry("decide", name, "--reject", "--why", "wrong order", "--json")
+    at_sundry("worker", "--drain")
+    chart = at_sundry("show", ticket, "--json").json
+
+    assert len(proposed["policy"]) == 64
+    assert proposed["evidence"] != []
+    assert back.json["state"] == "rejected"
+    assert chart["actions"] == []
+    assert chart["decisions"][0]["state"] == "rejected"
+
+
+def test_f108_a_reply_is_held_off_and_taken_back(
+    handoff: Handoff, tmp_path: Path
+) -> None:
+    file = tmp_path / "handoff.toml"
+    file.write_text('[delivery]\nhold_off_human = "1h"\n')
+    ticket = opened(handoff)
+    handoff("take", ticket)
+    handoff("reply", ticket, "Too quick.", "--config", str(file))
+    [waits] = handoff("outbox", "--json").json
+    plain = handoff("outbox").out
+    back = handoff("unsend", ticket, "--json")
+    again = handoff("unsend", ticket)
+    [gone] = handoff("outbox", "--json").json
+    waiting = handoff("tickets", "--json").json[0]["waiting_since"]
+
+    assert waits["not_before"] > waits["created_at"]
+    assert "not before" in plain
+    assert back.json["text"] == "Too quick."
+    assert again.code == 1
+    assert gone["state"] == "discarded"
+    assert waiting is not None
+
+
+def test_f71_what_a_disabled_operator_holds_goes_back_to_the_queue(
+    handoff: Handoff,
+) -> None:
+    handoff("operator", "add", "Mira")
+    ticket = opened(both)
+    handoff("take", ticket, "--as", "Mira")
+    disabled = handoff("operator", "disable", "Mira", "--json")
+    chart = handoff("show", ticket, "--json").json
+    handoff("take", ticket)
+    passed = handoff("release", ticket, "--to", "Mira")
+
+    assert disabled.json["disabled"] is True
+    assert chart["lock"]["holder"] is None
+    assert chart["status"] == "needs_human"
+    end = chart["journal"][-1]
+    assert end["actor"] == {"kind": "system", "name": "people"}
+    assert end["body"]["why"] == "Mira was disabled"
+    assert passed.code == 1
+
+
+def test_a_colleague_who_is_given_a_ticket_holds_it_and_sees_it_as_hers(
+    handoff: Handoff,
+) -> None:
+    handoff("operator", "add", "Mira")
+    ticket = opened(handoff)
+    handoff("take", ticket)
+    handoff("release", ticket, "--to", "Mira", "--note", "she knows him")
+    mine = handoff("tickets", "--view", "mine", "--json", "--as", "Mira").json
+    journal = handoff("show", ticket, "--json").json["journal"]
+
+    assert [row["ticket"] for row in mine] == [ticket]
+    assert [e["body"].get("change") for e in journal[-2:]] == [
+        "released",
+        "handed_over",
+    ]
+    assert journal[-2]["body"]["to"] == "Mira"
