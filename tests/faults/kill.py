@@ -1,16 +1,17 @@
-"""A worker is killed at every point of a story: `python -m tests.faults.kill`.
+"""A worker is cut at every point of a story: `python -m tests.faults.kill`.
 
     --store sqlite|postgresql|both
     --story NAME|all       which stories (default: all)
     --every K              each K-th point only (default: 1)
     --jobs N               at a time (default: 2)
     --lease D              of a run (default: 1s)
-    --stop                 SIGSTOP instead of SIGKILL: it sleeps while another worker
-                           takes over and ends the story, and then wakes
+    --way kill             SIGKILL; another worker goes on
+    --way sleep            SIGSTOP while another worker takes over; then it wakes
+    --way lose             the server crashes and comes back; a SQLite file is locked
 
 Each story is first played without a cut; the points that its workers pass are what is
-cut later, one at a time, by SIGKILL. Another worker then goes on. In the end the
-records, the shop's books and the replies' file must be what they were without a cut.
+cut later, one at a time. In the end the records, the shop's books and the replies'
+file must be what they were without a cut.
 """
 
 from __future__ import annotations
@@ -22,12 +23,14 @@ import os
 import re
 import shutil
 import signal
+import sqlite3
 import tempfile
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
+from enum import StrEnum
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
@@ -41,7 +44,17 @@ from tests.worlds.postgres import Cluster
 
 _PATIENCE = 60.0
 _ASLEEP = 5.0
+_AWAY = 1.5
+_LOCKED = 7.0  # longer than SQLite's driver waits
 _STAGES = 6
+
+
+class Way(StrEnum):
+    """What happens at a point."""
+
+    KILL = "kill"
+    SLEEP = "sleep"
+    LOSE = "lose"
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +148,7 @@ def play(
     undisturbed: Sequence[str] | None,
     *,
     lease: str = "1s",
-    by: signal.Signals = signal.SIGKILL,
+    way: Way = Way.KILL,
 ) -> Played:
     """Plays a story, cut at one point or not at all."""
     begun = time.monotonic()
@@ -145,9 +158,9 @@ def play(
         url = kept.new(folder)
         try:
             with MessagesApi(story.brain) as api:
-                going = _Going(story, folder, url, api.environment, by)
+                going = _Going(story, folder, url, api.environment, way, kept)
                 _to_its_end(going, cut)
-                requests = normalised(api.bodies(), once=by is signal.SIGSTOP)
+                requests = normalised(api.bodies(), once=way is not Way.KILL)
                 ended = Ended(folder=folder, requests=requests, broken=api.violations())
                 found = going.found + _judge(story, url, ended, undisturbed)
                 if found:
@@ -171,7 +184,8 @@ class _Going:
     folder: Path
     url: str
     environment: Mapping[str, str]
-    by: signal.Signals
+    way: Way
+    kept: Stores
     workers: int = 0
     points: list[Cut] = field(default_factory=list)
     found: list[str] = field(default_factory=list)
@@ -187,7 +201,7 @@ class _Going:
             environment=self.environment,
             number=self.workers,
             cut_at=cut_at,
-            by=self.by,
+            by=signal.SIGKILL if self.way is Way.KILL else signal.SIGSTOP,
         )
         return job, start(job)
 
@@ -211,7 +225,7 @@ class _Going:
     def cut(self, point: str, stage: int) -> None:
         """One worker that is cut, and others that go on."""
         job, process = self.start(point)
-        if self.by is signal.SIGSTOP:
+        if self.way is not Way.KILL:
             self.killed = _stopped(process, _PATIENCE)
             if self.killed:
                 self._while_stopped(process)
@@ -222,16 +236,39 @@ class _Going:
                 self.whole(stage)
 
     def _while_stopped(self, process: ForkServerProcess) -> None:
-        """Another goes on; the first wakes when that one is through.
+        assert process.pid is not None
+        match self.way:
+            case Way.SLEEP:
+                self._while_another_goes_on(process.pid)
+            case Way.LOSE if self.kept.cluster is not None:
+                self.kept.cluster.cut()
+                os.kill(process.pid, signal.SIGCONT)
+                time.sleep(_AWAY)
+                self.kept.cluster.again()
+            case _:
+                with _locked(self.folder / "store.db"):
+                    os.kill(process.pid, signal.SIGCONT)
+                    time.sleep(_LOCKED)
+
+    def _while_another_goes_on(self, asleep: int) -> None:
+        """The first wakes when the other is through.
 
         One that was stopped while it wrote holds a lock of the database, so the other
         can't be waited for without end.
         """
-        assert process.pid is not None
         other, going_on = self.start()
         code_of(going_on, _ASLEEP)
-        os.kill(process.pid, signal.SIGCONT)
+        os.kill(asleep, signal.SIGCONT)
         self.end(other, going_on)
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """A foreign program keeps the file locked, without standing in our line."""
+    with closing(sqlite3.connect(path, isolation_level=None, timeout=5)) as foreign:
+        with suppress(sqlite3.OperationalError):  # it was stopped while it wrote
+            foreign.execute("BEGIN IMMEDIATE")
+        yield
 
 
 def _to_its_end(going: _Going, cut: Cut | None) -> None:
@@ -295,14 +332,14 @@ def matrix(
     *,
     jobs: int = 2,
     lease: str = "1s",
-    by: signal.Signals = signal.SIGKILL,
+    way: Way = Way.KILL,
 ) -> Iterator[tuple[Cut | None, Played]]:
     """Plays a story uncut, then once for each chosen point; gives each as it ends."""
     whole = play(story, kept, None, None, lease=lease)
     yield None, whole
     if whole.found:
         return
-    one = functools.partial(play, story, kept, lease=lease, by=by)
+    one = functools.partial(play, story, kept, lease=lease, way=way)
     with ThreadPoolExecutor(jobs) as pool:
         playing = [
             (cut, pool.submit(one, cut, whole.requests)) for cut in chosen(whole.points)
@@ -335,7 +372,7 @@ def main() -> int:
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--lease", default="1s")
-    parser.add_argument("--stop", action="store_true")
+    parser.add_argument("--way", choices=list(Way), default="kill")
     said = parser.parse_args()
     kinds = ["sqlite", "postgresql"] if said.store == "both" else [said.store]
     bad = 0
@@ -351,8 +388,9 @@ def _told(story: Story, kind: str, kept: Stores, said: argparse.Namespace) -> in
     begun, cuts, killed, wrong = time.monotonic(), 0, 0, 0
     points = 0
     chosen = functools.partial(choose, every=said.every)
-    by = signal.SIGSTOP if said.stop else signal.SIGKILL
-    rounds = matrix(story, kept, chosen, jobs=said.jobs, lease=said.lease, by=by)
+    way = Way(said.way)
+    jobs = 1 if way is Way.LOSE else said.jobs  # they share a server
+    rounds = matrix(story, kept, chosen, jobs=jobs, lease=said.lease, way=way)
     for cut, played in rounds:
         if cut is None:
             points = len(played.points)
@@ -361,10 +399,9 @@ def _told(story: Story, kind: str, kept: Stores, said: argparse.Namespace) -> in
         wrong += bool(played.found)
         if played.found:
             print(f"{kind} {story.name}: {cut or 'uncut'}", *played.found, sep="\n  ")
-    word = "stops" if said.stop else "kills"
     print(
-        f"{kind:>10} {story.name:>10}: {points} points, {cuts} cuts, {killed} {word}, "
-        f"{wrong} violations, {time.monotonic() - begun:.0f} s",
+        f"{kind:>10} {story.name:>10}: {points} points, {cuts} cuts ({way}), "
+        f"{killed} reached, {wrong} violations, {time.monotonic() - begun:.0f} s",
         flush=True,
     )
     return wrong

@@ -1,7 +1,6 @@
 """A worker killed, or asleep, at some points; at every point: tests.faults.kill."""
 
 import functools
-import signal
 from collections.abc import Sequence
 
 import pytest
@@ -46,7 +45,30 @@ def test_rule_01_a_worker_that_wakes_after_its_lease_changes_nothing(
     def chosen(points: Sequence[kill.Cut]) -> Sequence[kill.Cut]:
         return [p for p in dict.fromkeys(points) if p.point in ASLEEP]
 
-    played = dict(kill.matrix(OVERRIDDEN, kept, chosen, by=signal.SIGSTOP))
+    played = dict(kill.matrix(OVERRIDDEN, kept, chosen, way=kill.Way.SLEEP))
     found = {str(cut): p.found for cut, p in played.items() if p.found}
     assert found == {}
     assert sum(p.killed for p in played.values()) == len(played) - 1 >= len(ASLEEP)
+
+
+LOST = {
+    "sqlite": ("model after #1",),
+    "postgresql": (
+        "model after #1",
+        "write _record within #1",
+        "write _apply after #2",
+    ),
+}
+
+
+def test_rule_11_a_worker_whose_store_goes_away_for_a_while_goes_on(
+    kept: kill.Stores,
+) -> None:
+    def chosen(points: Sequence[kill.Cut]) -> Sequence[kill.Cut]:
+        return [p for p in dict.fromkeys(points) if p.point in LOST[kept.kind]]
+
+    rounds = kill.matrix(OVERRIDDEN, kept, chosen, jobs=1, way=kill.Way.LOSE)
+    played = dict(rounds)
+    found = {str(cut): p.found for cut, p in played.items() if p.found}
+    assert found == {}
+    assert sum(p.killed for p in played.values()) == len(played) - 1 > 0

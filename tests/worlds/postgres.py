@@ -18,6 +18,7 @@ import itertools
 import os
 import pwd
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -148,6 +149,32 @@ class Cluster:
         if self.folder != Path():
             shutil.rmtree(self.folder, ignore_errors=True)
 
+    def cut(self) -> None:
+        """Ends the server at once, as a crash would; its folder stays."""
+        assert self._keeper is not None and self._keeper.stdin is not None
+        self._keeper.kill()  # the server outlives it, and so does the folder
+        self._keeper.wait()
+        self._keeper.stdin.close()
+        self._keeper = None
+        written = (self.folder / "data" / "postmaster.pid").read_text()
+        server = int(written.split()[0])
+        os.kill(server, signal.SIGQUIT)
+        until = time.monotonic() + START_SECONDS
+        while _lives(server) and time.monotonic() < until:
+            time.sleep(0.01)
+
+    def again(self) -> None:
+        """Starts a server that was cut, on the same port.
+
+        Raises:
+            NoPostgres: It would not start.
+        """
+        assert self.binaries is not None
+        copied = self.folder / "install" / "pginstall" / "bin"
+        self._launch(copied if copied.exists() else self.binaries)
+        if not self._answers():
+            raise NoPostgres(f"PostgreSQL did not start again: {self._log()}")
+
     def url(self, database: str = "postgres", user: str = "postgres") -> str:
         """The address of `database` for `user`; everyone is trusted."""
         return f"postgresql://{user}@127.0.0.1:{self.port}/{database}"
@@ -270,6 +297,17 @@ class Cluster:
             else:
                 return True
         return False
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    stat = Path(f"/proc/{process}/stat")  # an orphan's zombie may stay for a while
+    if not stat.exists():
+        return True
+    return stat.read_text(encoding="utf-8").rsplit(") ", 1)[1][0] != "Z"
 
 
 def _free_port() -> int:
