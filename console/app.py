@@ -15,11 +15,11 @@ from pathlib import Path
 
 from rich.text import Text
 from textual import events
-from textual.app import App
 from typing_extensions import override
 
 from console.live import Services
 from console.screens.desk import Desk
+from console.screens.pace import Pace, PacedApp
 from console.screens.panel import Panel
 from console.theme import DARK, LIGHT, made_from
 
@@ -31,16 +31,17 @@ _LAST_WORDS = 2.0
 """Seconds that a killed console takes at most to keep drafts."""
 
 
-class HandoffApp(App[None], inherit_bindings=False):
+class HandoffApp(PacedApp, inherit_bindings=False):
     """The console on one store, for one operator."""
 
     CSS_PATH = Path(__file__).with_name("console.tcss")
     TITLE = "handoff"
     ENABLE_COMMAND_PALETTE = False
 
-    def __init__(self, services: Services) -> None:
-        super().__init__()
+    def __init__(self, services: Services, pace: Pace | None = None) -> None:
+        super().__init__(pace or Pace())
         self.services = services
+        self._titled = ""
         self.animation_level = "none"
         self.register_theme(DARK)
         self.register_theme(LIGHT)
@@ -58,7 +59,9 @@ class HandoffApp(App[None], inherit_bindings=False):
         self.call_after_refresh(self._settle)
 
     def on_unmount(self) -> None:
-        """Stops listening for kills."""
+        """Gives the title back and stops listening for kills."""
+        if self._titled and self._driver is not None:
+            self._driver.write("\x1b[23;2t")
         loop = asyncio.get_running_loop()
         for name in ("SIGTERM", "SIGHUP", "SIGINT"):
             number = getattr(signal, name, None)
@@ -97,10 +100,22 @@ class HandoffApp(App[None], inherit_bindings=False):
         or `n`, the next letter must be text.
         """
         if isinstance(event, events.Key) and not event.is_forwarded:
+            self.note_key(event)
             screen = self.screen
             if isinstance(screen, Desk | Panel) and screen.take_key(event):
                 return
         await super().on_event(event)
+
+    def on_desk_notices_waiting(self, event: Desk.Waiting) -> None:
+        """Counts in the terminal's title what waits for the person."""
+        self._entitle(f"handoff ({event.waits})" if event.waits else "handoff")
+
+    def _entitle(self, words: str) -> None:
+        """Sets the terminal's title; only our own words ever come here."""
+        if words != self._titled and self._driver is not None and not self.is_headless:
+            keep = "" if self._titled else "\x1b[22;2t"
+            self._titled = words
+            self._driver.write(f"{keep}\x1b]2;{words}\x07")
 
     def on_desk_failed(self, event: Desk.Failed) -> None:
         """A background task that failed is told in one line."""

@@ -16,12 +16,15 @@ from pathlib import Path
 from core.decision import Operator
 from core.errors import StoreUnreachable, UnknownTicket
 from core.history import History, QueueRow
-from core.ports import Clock, Ids, QueueQuery, Store, Transaction
+from core.ports import Clock, Ids, Pause, Presence, QueueQuery, Store, Transaction
 from core.ticket import TicketId
 from core.tool import ToolSpec
 
 PAGE = 200
 """Rows that the queue reads at a time."""
+
+OTHERS = 6
+"""Other tickets of a customer that the chart names."""
 
 RETRIES = (1, 2, 4, 8, 10)
 """Seconds until a lost store is looked for again; the last is repeated."""
@@ -60,6 +63,8 @@ class Services:
         log_path: Where errors are written, told when the program fails.
         theme: The theme to start with.
         hold_off: How long a reply written here can be taken back.
+        keys: Other keys for commands, by the command's id.
+        canned: Replies that are written already, by name.
     """
 
     store: Store
@@ -73,6 +78,8 @@ class Services:
     log_path: Path | None = None
     theme: str = "handoff-dark"
     hold_off: timedelta = timedelta(0)
+    keys: Mapping[str, str] = field(default_factory=dict)
+    canned: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +93,7 @@ class Glance:
         workers: Worker processes that live.
         people: Names of the active operators.
         now: The database's clock.
+        pause: Who stopped the agent everywhere, or None.
     """
 
     ids: tuple[TicketId, ...]
@@ -94,6 +102,7 @@ class Glance:
     workers: int
     people: tuple[str, ...]
     now: datetime
+    pause: Pause | None = None
 
 
 async def glance(
@@ -111,6 +120,7 @@ async def glance(
             workers=sum(worker.alive for worker in tx.workers()),
             people=tuple(o.name for o in tx.operators() if not o.disabled),
             now=tx.now,
+            pause=tx.pause(),
         )
 
     return await store.read(look)
@@ -129,21 +139,80 @@ async def rows_again(
             workers=sum(worker.alive for worker in tx.workers()),
             people=tuple(o.name for o in tx.operators() if not o.disabled),
             now=tx.now,
+            pause=tx.pause(),
         )
 
     return await store.read(look)
 
 
-async def chart_of(store: Store, ticket: TicketId) -> History | None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chart:
+    """A ticket as the desk shows it.
+
+    Attributes:
+        history: Everything about it.
+        others: The newest other tickets of the same verified customer.
+    """
+
+    history: History
+    others: tuple[QueueRow, ...]
+
+
+async def chart_of(store: Store, ticket: TicketId) -> Chart | None:
     """Reads everything about a ticket, or None where there is none such."""
 
-    def look(tx: Transaction) -> History | None:
+    def look(tx: Transaction) -> Chart | None:
         try:
-            return tx.history(ticket)
+            history = tx.history(ticket)
         except UnknownTicket:
             return None
+        identity = history.standing.identity
+        others = () if identity is None else tx.of_customer(identity.customer)
+        kept = tuple(row for row in others if row.ticket != ticket)[:OTHERS]
+        return Chart(history=history, others=kept)
 
     return await store.read(look)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mine:
+    """What concerns the person who sits here, wherever they look.
+
+    Attributes:
+        held: The tickets that they hold, with the seq of the buyer's last message.
+        unanswered: Which of them wait for an answer.
+        decisions: Open decisions, with their ticket.
+    """
+
+    held: Mapping[TicketId, int]
+    unanswered: frozenset[TicketId]
+    decisions: Mapping[str, TicketId]
+
+
+async def mine(store: Store, me: str) -> Mine:
+    """Reads what waits for somebody."""
+
+    def look(tx: Transaction) -> Mine:
+        rows = tx.queue(QueueQuery(view="mine", operator=me, limit=PAGE))
+        held = {r.ticket: r.standing for r in rows if r.standing.held_by == me}
+        asked = tx.queue(QueueQuery(view="approvals", operator=me, limit=PAGE))
+        return Mine(
+            held={ticket: s.last_buyer_seq for ticket, s in held.items()},
+            unanswered=frozenset(t for t, s in held.items() if s.unanswered),
+            decisions={d: r.ticket for r in asked for d in r.standing.pending},
+        )
+
+    return await store.read(look)
+
+
+async def meet(store: Store, said: Presence) -> tuple[Presence, ...]:
+    """Tells colleagues where this person is, and reads where they are."""
+
+    def tell(tx: Transaction) -> tuple[Presence, ...]:
+        tx.report_presence(said)
+        return tx.presences()
+
+    return await store.write(tell)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from typing import assert_never
 from core.cleanse import one_line
 from core.history import QueueRow
 from core.journal import Claimed, Paused, Snoozed
+from core.ports import Pause, Presence
 from core.standing import Standing
 from core.ticket import Status
 
@@ -207,3 +208,29 @@ def happened(body: Paused | Claimed | Snoozed) -> str:
             return "woke it"
         case Snoozed(until=until):
             return f"lets it sleep until {one_line(until or '', 40)}"
+
+
+def stopped_words(pause: Pause | None) -> str | None:
+    """Who stopped the agent everywhere, and why; None where nobody did."""
+    if pause is None:
+        return None
+    why = f": {one_line(pause.why, 120)}" if pause.why else ""
+    return f"by {one_line(pause.by, 40)}{why}"
+
+
+_HERE = timedelta(seconds=45)
+"""A console that has not reported for so long is gone."""
+
+_IDLE = timedelta(minutes=5)
+"""Without a key for so long somebody is away."""
+
+
+def doing(said: Presence, ticket: str | None, now: datetime) -> str:
+    """What a colleague does at a ticket, in words that follow their name, or ""."""
+    if now - said.seen_at > _HERE:
+        return ", console closed" if said.ticket == ticket else ""
+    if now - said.active_at > _IDLE:
+        return f", away {span_of(now - said.active_at)}"
+    if said.ticket != ticket or ticket is None:
+        return ""
+    return " · types now" if said.doing == "typing" else " · looks at it"

@@ -24,7 +24,7 @@ from core.decision import (
     Verdict,
 )
 from core.errors import HandoffError
-from core.flows import handoff, person, supervise
+from core.flows import handoff, person, supervise, unsend
 from core.lock import Acquired, AlreadyYours, HeldBy, PassedOn, TakeoverWanted
 from core.ticket import TicketId
 
@@ -54,7 +54,7 @@ class Acts:
 
     async def take(self, ticket: TicketId) -> Said:
         """Takes a ticket over, or asks its run to hand it over."""
-        return await _told(self._take, ticket)
+        return await told(self._take, ticket)
 
     async def _take(self, ticket: TicketId) -> Said:
         match await handoff.take_over(self._store, ticket, self._me):
@@ -64,12 +64,12 @@ class Acts:
                 return Said(words="", done=True, waiting=True)
             case HeldBy(holder=holder, since=since):
                 at = clock_time(since, self._services.zone)
-                return _no(f"{one_line(holder.name, 30)} has it since {at}")
+                return no(f"{one_line(holder.name, 30)} has it since {at}")
             case PassedOn(lock=lock):
                 name = lock.holder.name if lock.holder else "a colleague"
-                return _no(f"{one_line(name, 30)} asked first and has it now")
+                return no(f"{one_line(name, 30)} asked first and has it now")
             case person.NotPossible(why=why):
-                return _no(why)
+                return no(why)
 
     async def press(self, ticket: TicketId) -> Said:
         """Looks whether a run that was asked to hand over is dead."""
@@ -78,7 +78,7 @@ class Acts:
             await handoff.settle_wanted(self._store, ticket)
             return Said(words="", done=True)
 
-        return await _told(look, ticket)
+        return await told(look, ticket)
 
     async def reply(self, ticket: TicketId, text: str, seen: int) -> Said:
         """Answers the buyer; covers what was on the screen."""
@@ -89,19 +89,33 @@ class Acts:
             done = await handoff.reply(
                 self._store, ticket, me, text, seen=seen, hold_off=off
             )
-            return _outcome(done, "Stored and on its way to the buyer")
+            return outcome_said(done, "Stored and on its way to the buyer")
 
-        return await _told(send, ticket)
+        return await told(send, ticket)
+
+    async def unsend(self, ticket: TicketId, seq: int) -> tuple[Said, str]:
+        """Takes a reply back; its text comes with the answer, or ""."""
+        text = ""
+
+        async def take_back(ticket: TicketId) -> Said:
+            nonlocal text
+            outcome = await unsend.unsend(self._store, ticket, self._me, seq)
+            if isinstance(outcome, unsend.TakenBack):
+                text = outcome.text
+                return Said(words="Taken back; nothing was sent", done=True)
+            return outcome_said(outcome, "")
+
+        return await told(take_back, ticket), text
 
     async def note(self, ticket: TicketId, text: str) -> Said:
         """Leaves a note for colleagues."""
 
         async def keep(ticket: TicketId) -> Said:
-            return _outcome(
+            return outcome_said(
                 await handoff.note(self._store, ticket, self._me, text), "Note kept"
             )
 
-        return await _told(keep, ticket)
+        return await told(keep, ticket)
 
     async def save_draft(self, ticket: TicketId, mode: str, text: str) -> Said:
         """Keeps unsent text."""
@@ -110,7 +124,7 @@ class Acts:
             await handoff.save_draft(self._store, ticket, self._me, mode, text)
             return Said(words="", done=True)
 
-        return await _told(save, ticket)
+        return await told(save, ticket)
 
     async def give_back(self, ticket: TicketId, how: handoff.GiveBack) -> Said:
         """Lets a ticket go."""
@@ -118,13 +132,13 @@ class Acts:
         async def let_go(ticket: TicketId) -> Said:
             outcome = await handoff.give_back(self._store, ticket, self._me, how)
             if not isinstance(outcome, handoff.GivenBack):
-                return _outcome(outcome, "")
+                return outcome_said(outcome, "")
             if how.to == "agent" and not outcome.workers_alive:
                 return Said(words="Given back; no agent is running now", done=True)
             words = "Resolved" if how.to == "resolved" else f"Given to {how.to}"
             return Said(words=one_line(words, 60), done=True)
 
-        return await _told(let_go, ticket)
+        return await told(let_go, ticket)
 
     async def withheld(self, ticket: TicketId, caught: Caught) -> Said:
         """Sends, edits or discards a withheld reply."""
@@ -133,15 +147,15 @@ class Acts:
             store, me, seq = self._store, self._me, caught.seq
             if caught.choice == "discard":
                 gone = await handoff.discard_withheld(store, ticket, me, seq)
-                return _outcome(gone, "Discarded")
+                return outcome_said(gone, "Discarded")
             text = caught.text if caught.choice == "edit" else None
             off = self._services.hold_off
             sent = await handoff.send_withheld(
                 store, ticket, me, seq, text, hold_off=off
             )
-            return _outcome(sent, "Stored and on its way to the buyer")
+            return outcome_said(sent, "Stored and on its way to the buyer")
 
-        return await _told(settle, ticket)
+        return await told(settle, ticket)
 
     async def decide(self, decision: Decision, ruling: Ruling) -> Said:
         """Settles a decision."""
@@ -160,7 +174,7 @@ class Acts:
                 )
             )
 
-        return await _told(settle, decision.ticket)
+        return await told(settle, decision.ticket)
 
 
 def taken_words(ticket: TicketId, seconds: float) -> str:
@@ -181,33 +195,35 @@ def _ruled(outcome: supervise.Decided) -> Said:
         case FirstOfTwo(decision=new):
             return Said(words=f"{new.id}: a second person must approve too", done=True)
         case Expired(decision=new):
-            return _no(f"{new.id} has expired")
+            return no(f"{new.id} has expired")
         case AlreadyDecided() | Stale() | NotAllowed():
-            return _no(supervise.why_not(outcome))
+            return no(supervise.why_not(outcome))
         case supervise.WrongArguments(why=why):
-            return _no(why)
+            return no(why)
         case supervise.UnknownDecision():
-            return _no("there is no such decision any more")
+            return no("there is no such decision any more")
 
 
-def _outcome(outcome: person.Done | person.Refusal, words: str) -> Said:
+def outcome_said(outcome: person.Done | person.Refusal, words: str) -> Said:
+    """What an act came to, where it is done or refused."""
     match outcome:
         case person.Done():
             return Said(words=words, done=True)
         case person.NotHolder(holder=holder):
             who = "nobody" if holder is None else one_line(holder.name, 30)
-            return _no(f"you do not hold it any more: {who} does")
+            return no(f"you do not hold it any more: {who} does")
         case person.NotPossible(why=why):
-            return _no(why)
+            return no(why)
 
 
-def _no(why: str) -> Said:
+def no(why: str) -> Said:
+    """It was not done, and why."""
     return Said(words=one_line(why, 200), done=False)
 
 
-async def _told(act: Callable[[TicketId], Awaitable[Said]], ticket: TicketId) -> Said:
+async def told(act: Callable[[TicketId], Awaitable[Said]], ticket: TicketId) -> Said:
     """An act whose expected failures are an answer too."""
     try:
         return await act(ticket)
     except HandoffError as error:
-        return _no(str(error))
+        return no(str(error))

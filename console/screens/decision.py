@@ -2,7 +2,8 @@
 
 The focus is on Cancel. `y` approves, and only once the whole card has been on the
 screen; `e` edits the arguments as JSON, `x` asks for a reason. The key that opens
-the card does nothing here.
+the card does nothing here, and a key in the midst of typing decides nothing
+(`pace`).
 """
 
 import json
@@ -14,6 +15,7 @@ from textual.containers import Vertical
 from textual.widgets import Input
 from typing_extensions import override
 
+from console.screens.pace import paced
 from console.screens.panel import Panel
 from console.widgets.card_lines import card_lines
 from console.widgets.composer import Editor
@@ -141,10 +143,9 @@ class DecisionPanel(Panel[Ruling]):
         match key:
             case "y":
                 self._approve()
-            case "e":
-                self._ask("override")
-            case "x":
-                self._ask("reject")
+            case "e" | "x":
+                what = "override" if key == "e" else "reject"
+                self._if_meant(lambda: self._ask(what), "nothing was decided")
             case "j" | "down" | "pagedown" | "space":
                 self._scroll(1 if key in {"j", "down"} else 8)
             case "k" | "up" | "pageup":
@@ -167,7 +168,10 @@ class DecisionPanel(Panel[Ruling]):
         if not self.read_whole:
             self.app.bell()
             return
-        self._rule("approve", "", None)
+        self._if_meant(lambda: self._rule("approve", "", None), "nothing was approved")
+
+    def _if_meant(self, act: Callable[[], object], words: str) -> None:
+        paced(self.app).meant(act, words)
 
     def _ask(self, what: str) -> None:
         self.asking = what
@@ -189,7 +193,7 @@ class DecisionPanel(Panel[Ruling]):
             self._ask("")
             return True
         if key in {"ctrl+s", "ctrl+enter"} and self.asking == "override":
-            self._override()
+            self._if_meant(self._override, "nothing was approved")
             return True
         return False
 
@@ -198,7 +202,9 @@ class DecisionPanel(Panel[Ruling]):
         event.stop()
         why = event.value.strip()
         if why:
-            self._rule("reject", why, None)
+            self._if_meant(
+                lambda: self._rule("reject", why, None), "nothing was rejected"
+            )
         else:
             self.notify("A rejection needs a reason.", severity="warning", markup=False)
 

@@ -18,13 +18,16 @@ from textual.widgets import Input
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
-from console.keymap import command_for
+from console.keymap import command_for, with_keys
+from console.keytable import COMMANDS
 from console.live import Follower, Glance, Lost, Services
 from console.screens.acts import Acts
 from console.screens.decision import DecisionPanel
-from console.screens.desk_commands import DeskCommands
+from console.screens.desk_notices import DeskNotices
 from console.screens.desk_reads import Reads, Window
 from console.screens.desk_writing import Drafts
+from console.screens.supervisor import SupervisorPanel
+from console.screens.team_acts import TeamActs
 from console.widgets.composer import Composer
 from console.widgets.line_view import LineView, Painted
 from console.widgets.queue import Queue
@@ -37,11 +40,14 @@ from core.ticket import TicketId
 REST = 0.1
 """Seconds that the cursor rests on a ticket before it is read."""
 
+HOUSE = 2
+"""Seconds after which an open overview is read again."""
+
 SAVE = 0.7
 """Seconds after the last letter before a draft is stored."""
 
 
-class Desk(DeskCommands):
+class Desk(DeskNotices):
     """Queue, timeline, chart and composer on one live screen."""
 
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-mid"), (160, "-wide")]  # noqa: RUF012 # Textual's own form
@@ -57,7 +63,9 @@ class Desk(DeskCommands):
     def __init__(self, services: Services) -> None:
         super().__init__()
         self.services = services
+        self.commands = with_keys(COMMANDS, services.keys)
         self.acts = Acts(services)
+        self.team = TeamActs(services)
         self.reads = Reads(services, self)
         self.drafts = Drafts(acts=self.acts)
         self.follower = Follower(
@@ -69,6 +77,8 @@ class Desk(DeskCommands):
         )
         self._rest: Timer | None = None
         self._saving: Timer | None = None
+        self._undo_shown = False
+        self._ticks = 0
 
     @override
     def compose(self) -> ComposeResult:
@@ -130,6 +140,13 @@ class Desk(DeskCommands):
         self.paint_banner()
         self.paint_lost()
         self.press_take_over()
+        self.tell_presence()
+        if self.undoable() is not None or self._undo_shown:
+            self._undo_shown = self.undoable() is not None
+            self.composer_again()
+        self._ticks += 1
+        if self._ticks % HOUSE == 0 and isinstance(self.app.screen, SupervisorPanel):
+            self.act(self.renew_house())
 
     @override
     def find_store(self) -> None:
@@ -283,16 +300,17 @@ class Desk(DeskCommands):
         Returns:
             Whether the key is done with.
         """
+        self.touched()
         here = self.here()
-        command = None if here.typing else command_for(event.key, here)
+        command = None if here.typing else command_for(self.commands, event.key, here)
         if command is not None:
-            self.run_command(command.id)
+            self.run_command(command.id, pressed=True)
         return command is not None
 
     def on_key(self, event: events.Key) -> None:
         """Runs a command while somebody types, after the letters before it."""
-        command = command_for(event.key, self.here())
+        command = command_for(self.commands, event.key, self.here())
         if command is not None:
             event.stop()
             event.prevent_default()
-            self.run_command(command.id)
+            self.run_command(command.id, pressed=True)

@@ -1,28 +1,32 @@
-"""What each command of the table does on the desk."""
+"""What the commands do that work a ticket: take, write, send, decide, give back."""
 
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 
-from console.keymap import COMMANDS, possible
+from console.canned import filled, values_of
 from console.screens.acts import Said, taken_words
+from console.screens.ask import SurePanel
+from console.screens.canned import CannedPanel
 from console.screens.decision import DecisionPanel, Ruling
-from console.screens.desk_moving import DeskMoving
+from console.screens.desk_acting import DeskActing
 from console.screens.give_back import GiveBackPanel
 from console.screens.overlays import HelpPanel, LeavePanel, PalettePanel
 from console.screens.withheld import Caught, WithheldPanel
 from console.widgets.banner import Taking
+from console.widgets.card_lines import stale_lines
+from console.widgets.composer import Composer
 from console.widgets.timeline import Timeline
 from core.decision import Decision
 from core.flows.handoff import GiveBack
-from core.history import History
+from core.history import History, Reply
 from core.ticket import TicketId
 
 _PRESS = 3.0
 """Seconds between two looks whether a run that should stop is dead."""
 
 
-class DeskCommands(DeskMoving, inherit_bindings=False):
-    """The desk's commands: `_do_ID` for each id of the table."""
+class DeskCommands(DeskActing, inherit_bindings=False):
+    """`_do_ID` for each id of the table."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -30,30 +34,17 @@ class DeskCommands(DeskMoving, inherit_bindings=False):
         self._pressed_at = 0.0
         self._sending = False
 
-    def run_command(self, name: str) -> None:
-        """Runs a command of the table, where it is possible now."""
-        here = self.here()
-        command = next((c for c in COMMANDS if c.id == name), None)
-        if name.startswith("theme:"):
-            self.app.theme = name.removeprefix("theme:")
-        elif command is None or not possible(command, here):
-            return
-        elif name.startswith("view:"):
-            self.to_view(name.removeprefix("view:"))
-        else:
-            getattr(self, f"_do_{name}")()
-        self.paint_hints()
-
     # Acting on the ticket
 
     def _do_take(self) -> None:
         ticket = self.ticket()
-        if ticket is None or self._refuse_lost():
+        if ticket is None or self.refuse_lost():
             return
+        self.note_own(ticket)
         self.taking = Taking(ticket=ticket, since=self.reads.now())
         self._asked_at = self._pressed_at = time.monotonic()
         self.paint_banner()
-        self._act(self.acts.take(ticket), self._take_asked)
+        self.act(self.acts.take(ticket), self._take_asked)
 
     def _take_asked(self, said: Said) -> None:
         if not said.done:
@@ -80,7 +71,7 @@ class DeskCommands(DeskMoving, inherit_bindings=False):
         now = time.monotonic()
         if self.taking is not None and now - self._pressed_at > _PRESS:
             self._pressed_at = now
-            self._act(self.acts.press(self.taking.ticket), lambda _: None)
+            self.act(self.acts.press(self.taking.ticket))
 
     def _do_reply(self) -> None:
         self.noting = False
@@ -97,7 +88,7 @@ class DeskCommands(DeskMoving, inherit_bindings=False):
         history, writing = self.history, self.writing
         if history is None or writing is None or writing[0] != history.ticket.id:
             return
-        if self._sending or self._refuse_lost():
+        if self._sending or self.refuse_lost():
             return
         self.keep_written()
         ticket, mode = writing
@@ -105,14 +96,33 @@ class DeskCommands(DeskMoving, inherit_bindings=False):
         if not text.strip():
             self.tell("There is nothing to send", good=False)
             return
+        newest = history.newest_buyer_seq()
+        if mode == "reply" and newest > self.drafts.begun(ticket, mode):
+            self._ask_stale(history)
+            return
+        self._send(history, mode, text)
+
+    def _ask_stale(self, history: History) -> None:
+        """Asks once whether a reply stands that was begun before the last message."""
+        ticket, newest = history.ticket.id, history.newest_buyer_seq()
+
+        def answer(sure: bool | None) -> None:  # noqa: FBT001 # Textual's own form
+            if sure:
+                self.drafts.stands(ticket, "reply", newest)
+                self._do_send()
+
+        panel = SurePanel(stale_lines(history), "sends it as it is", "nothing was sent")
+        self.app.push_screen(panel, answer)
+
+    def _send(self, history: History, mode: str, text: str) -> None:
         self._sending = True
-        seen = history.standing.last_seq
+        ticket = history.ticket.id
         act = (
             self.acts.note(ticket, text)
             if mode == "note"
-            else self.acts.reply(ticket, text, seen)
+            else self.acts.reply(ticket, text, history.standing.last_seq)
         )
-        self._act(act, lambda said: self._sent(said, ticket, mode, text))
+        self.act(act, lambda said: self._sent(said, ticket, mode, text))
 
     def _sent(self, said: Said, ticket: TicketId, mode: str, text: str) -> None:
         self._sending = False
@@ -120,22 +130,48 @@ class DeskCommands(DeskMoving, inherit_bindings=False):
             return
         self.keep_written()
         if self.drafts.text(ticket, mode) == text:
-            self.drafts.write(ticket, mode, "")
-        self._act(self.keep_drafts(), lambda _: None)
-        if mode == "note":
-            self.noting = False
-            self.go("timeline")
+            self.drafts.write(ticket, mode, "", self.writing_seen)
+        self.act(self.keep_drafts())
+        self.noting = False
+        if mode == "note" or self.services.hold_off:
+            self.go("timeline")  # where `u` is a key and no letter
         self.composer_again()
         self.query_one(Timeline).to_end()
 
-    async def keep_drafts(self) -> Said:
-        """Stores every unsent text, the last letters included."""
-        self.keep_written()
-        return Said(words="", done=await self.drafts.save())
+    def _do_undo(self) -> None:
+        reply = self.undoable()
+        if reply is not None and not self.refuse_lost():
+            self.act(self._take_back(reply))
+
+    async def _take_back(self, reply: Reply) -> Said:
+        said, text = await self.acts.unsend(reply.ticket, reply.seq)
+        if text and not self.drafts.text(reply.ticket, "reply").strip():
+            self.drafts.write(reply.ticket, "reply", text, self.writing_seen)
+            self.composer_again()
+        return said
+
+    def _do_canned(self) -> None:
+        history = self.history
+        if history is None:
+            return
+        values = values_of(history, self.me)
+        ready = {n: filled(t, values) for n, t in self.services.canned.items()}
+
+        def answer(text: str | None) -> None:
+            self.go("composer")
+            if text:
+                self.query_one(Composer).insert(text)
+
+        self.app.push_screen(CannedPanel(ready), answer)
+
+    def on_composer_slash(self, event: Composer.Slash) -> None:
+        """Offers written replies where nothing is written yet."""
+        event.stop()
+        self.run_command("canned")
 
     def _do_give_back(self) -> None:
         history = self.history
-        if history is None or self._refuse_lost():
+        if history is None or self.refuse_lost():
             return
 
         panel = GiveBackPanel(
@@ -143,13 +179,15 @@ class DeskCommands(DeskMoving, inherit_bindings=False):
             names=[name for name in self.reads.people if name != self.me],
             workers=self.reads.workers or 0,
             unread=bool(history.standing.unanswered),
+            seen=history.standing.last_seq,
         )
         self.app.push_screen(panel, self._given(history.ticket.id))
 
     def _given(self, ticket: TicketId) -> Callable[[GiveBack | None], None]:
         def answer(how: GiveBack | None) -> None:
             if how is not None:
-                self._act(self._give(ticket, how), lambda _: None)
+                self.note_own(ticket)
+                self.act(self._give(ticket, how))
 
         return answer
 
@@ -159,7 +197,7 @@ class DeskCommands(DeskMoving, inherit_bindings=False):
 
     def _do_decide(self) -> None:
         history, decision = self.history, self.pending()
-        if history is None or decision is None or self._refuse_lost():
+        if history is None or decision is None or self.refuse_lost():
             return
         panel = DecisionPanel(decision, history, self.sight)
         self.app.push_screen(panel, self._ruled(decision))
@@ -167,7 +205,7 @@ class DeskCommands(DeskMoving, inherit_bindings=False):
     def _ruled(self, decision: Decision) -> Callable[[Ruling | None], None]:
         def answer(ruling: Ruling | None) -> None:
             if ruling is not None:
-                self._act(self.acts.decide(decision, ruling), lambda _: None)
+                self.act(self.acts.decide(decision, ruling))
 
         return answer
 
@@ -182,7 +220,7 @@ class DeskCommands(DeskMoving, inherit_bindings=False):
 
         def answer(what: Caught | None) -> None:
             if what is not None:
-                self._act(self.acts.withheld(ticket, what), lambda _: None)
+                self.act(self.acts.withheld(ticket, what))
 
         panel = WithheldPanel(caught, self.services.zone)
         self.app.push_screen(panel, answer)
@@ -202,10 +240,10 @@ class DeskCommands(DeskMoving, inherit_bindings=False):
             if name is not None:
                 self.run_command(name)
 
-        self.app.push_screen(PalettePanel(self.here(), themes), answer)
+        self.app.push_screen(PalettePanel(self.commands, self.here(), themes), answer)
 
     def _do_help(self) -> None:
-        self.app.push_screen(HelpPanel(self.here()))
+        self.app.push_screen(HelpPanel(self.commands, self.here()))
 
     def _do_theme(self) -> None:
         light = self.app.theme == "handoff-light"
@@ -224,29 +262,4 @@ class DeskCommands(DeskMoving, inherit_bindings=False):
         self.app.push_screen(LeavePanel(held, unsent=self.drafts.unsent), answer)
 
     def _leave(self) -> None:
-        self._act(self.keep_drafts(), lambda _: self.app.exit())
-
-    # How acts are told
-
-    def _act(
-        self, act: Coroutine[None, None, Said], then: Callable[[Said], None]
-    ) -> None:
-        """Runs an act in the background and says what it came to."""
-
-        async def run() -> None:
-            try:
-                said = await act
-            except Exception:
-                then(Said(words="", done=False))
-                raise
-            if said.words:
-                self.tell(said.words, good=said.done)
-            then(said)
-
-        self.run_worker(run(), name="An act", group="acts", exit_on_error=False)
-
-    def _refuse_lost(self) -> bool:
-        """Whether nothing can be stored now, which is said."""
-        if self.lost is not None:
-            self.tell("The store can't be reached: nothing was changed", good=False)
-        return self.lost is not None
+        self.act(self.keep_drafts(), lambda _: self.app.exit())

@@ -13,6 +13,7 @@ from console.widgets.timeline_items import Item
 from core.cleanse import cleanse
 from core.errors import StoreUnreachable
 from core.journal import Message, Note
+from core.ticket import TicketId
 
 
 class DeskMoving(DeskPanes, inherit_bindings=False):
@@ -142,7 +143,7 @@ class DeskMoving(DeskPanes, inherit_bindings=False):
         if view == self.reads.view:
             self.go("queue")
             return
-        self.reads.view = view
+        self.reads.look_at(view)
         self.paint_top()
         self.read_window(0, fresh=True)
         self.go("queue")
@@ -239,6 +240,9 @@ class DeskMoving(DeskPanes, inherit_bindings=False):
 
     def _do_expand(self) -> None:
         self.query_one(Timeline).toggle()
+
+    def go_to(self, ticket: TicketId) -> None:
+        """Shows a ticket, whichever view it is in; the desk answers."""
 
     def _do_copy(self) -> None:
         item = self.query_one(Timeline).item

@@ -3,7 +3,7 @@
 from textual.screen import Screen
 from textual.widgets import Input
 
-from console.keymap import Here
+from console.keymap import Command, Here
 from console.live import Lost, Services
 from console.screens.acts import Acts
 from console.screens.desk_reads import Reads
@@ -21,11 +21,13 @@ from console.widgets.spans import Line, line
 from console.widgets.timeline import Timeline
 from console.widgets.timeline_items import items_of
 from console.widgets.timeline_values import Reader
+from console.wording import doing, span_of, stopped_words
 from core.cleanse import one_line
-from core.decision import Decision, DecisionState
-from core.history import History
+from core.decision import Decision, DecisionState, Role
+from core.history import History, Reply
+from core.ports import Presence
 from core.standing import Standing
-from core.ticket import TicketId
+from core.ticket import TicketId, operator
 
 
 class DeskPanes(Screen[None], inherit_bindings=False):
@@ -35,6 +37,7 @@ class DeskPanes(Screen[None], inherit_bindings=False):
     acts: Acts
     reads: Reads
     drafts: Drafts
+    commands: tuple[Command, ...]
 
     def __init__(self) -> None:
         super().__init__()
@@ -44,6 +47,8 @@ class DeskPanes(Screen[None], inherit_bindings=False):
         self.noting = False
         self.composing: TicketId | None = None
         self.writing: tuple[TicketId, str] | None = None
+        self.writing_seen = 0
+        self.nearby: tuple[Presence, ...] = ()
 
     def ticket(self) -> TicketId | None:
         """The ticket under the cursor; the desk answers."""
@@ -82,6 +87,16 @@ class DeskPanes(Screen[None], inherit_bindings=False):
         )
         return next(waiting, None)
 
+    def undoable(self) -> Reply | None:
+        """The person's reply that has not left yet and can be taken back."""
+        if self.history is None:
+            return None
+        for reply in reversed(self.history.outbox):
+            off = reply.not_before
+            if reply.state == "queued" and off is not None and off > self.reads.now():
+                return reply if reply.author == operator(self.me) else None
+        return None
+
     def here(self) -> Here:
         """Where the person stands."""
         standing = self.standing()
@@ -101,6 +116,10 @@ class DeskPanes(Screen[None], inherit_bindings=False):
             narrow=self.has_class("-narrow"),
             away=pane != "queue" or bool(self.reads.filter) or self.has_class("-zoom"),
             lost=self.lost is not None,
+            supervisor=self.services.operator.role is Role.SUPERVISOR,
+            undo=self.undoable() is not None,
+            runs=self.history is not None and bool(self.history.runs),
+            noting=self.noting,
         )
 
     def pane(self) -> str:
@@ -113,8 +132,23 @@ class DeskPanes(Screen[None], inherit_bindings=False):
     def sight(self, width: int) -> Sight:
         """For whom and when something is drawn."""
         return Sight(
-            me=self.me, now=self.reads.now(), zone=self.services.zone, width=width
+            me=self.me,
+            now=self.reads.now(),
+            zone=self.services.zone,
+            width=width,
+            stopped=stopped_words(self.reads.pause),
+            presence=self.presence_words(),
+            others=self.reads.others,
         )
+
+    def presence_words(self) -> dict[str, str]:
+        """What colleagues do at this ticket, by their name."""
+        now, ticket = self.reads.now(), self.ticket()
+        return {
+            p.operator: words
+            for p in self.nearby
+            if p.operator != self.me and (words := doing(p, ticket, now))
+        }
 
     # Painting
 
@@ -159,8 +193,8 @@ class DeskPanes(Screen[None], inherit_bindings=False):
 
     def paint_hints(self) -> None:
         """The keys that make sense now."""
-        here = self.here()
-        self.view("hints").draw(lambda width: [hint_line(here, width)])
+        here, commands = self.here(), self.commands
+        self.view("hints").draw(lambda width: [hint_line(commands, here, width)])
 
     def paint_banner(self) -> None:
         """The most important line."""
@@ -237,13 +271,14 @@ class DeskPanes(Screen[None], inherit_bindings=False):
         self.writing = None
         if self.composing is not None:
             self.writing = (self.composing, mode)
+            self.writing_seen = self.history.standing.last_seq if self.history else 0
             composer.fill(self.drafts.text(self.composing, mode))
 
     def keep_written(self) -> None:
         """Takes note of the last letters, before the editor is for something else."""
         composer = self.query_one(Composer)
         if self.writing is not None and composer.changed:
-            self.drafts.write(*self.writing, composer.take_text())
+            self.drafts.write(*self.writing, composer.take_text(), self.writing_seen)
 
     def _composer_words(self, *, mine: bool) -> Line:
         standing, ticket = self.standing(), self.composing
@@ -257,8 +292,21 @@ class DeskPanes(Screen[None], inherit_bindings=False):
                 one_line(standing.identity.name or "", 40) if standing.identity else ""
             )
             to = f" to {who}" if who else " to the buyer"
+            reply = self.undoable()
+            if reply is not None and reply.not_before is not None:
+                left = span_of(reply.not_before - self.reads.now())
+                return line(
+                    (f"Sends in {left} ", "wait"),
+                    ("u", "key"),
+                    (" takes it back", "dim"),
+                )
+            typing = [n for n, w in self.presence_words().items() if "types" in w]
+            also = f" · {one_line(typing[0], 30)} types too" if typing else ""
             return line(
-                ("Reply", "yours"), (to, "text"), ("   ^s sends · r writes", "dim")
+                ("Reply", "yours"),
+                (to, "text"),
+                ("   ^s sends · r writes · ^o written replies", "dim"),
+                (also, "wait"),
             )
         kept = "  Your draft is kept." if self.drafts.text(ticket, "reply") else ""
         if standing.held_by is not None:

@@ -12,10 +12,19 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from console.live import PAGE, Glance, Services, chart_of, glance, rows_again
+from console.live import (
+    PAGE,
+    Glance,
+    Mine,
+    Services,
+    chart_of,
+    glance,
+    mine,
+    rows_again,
+)
 from core.errors import StoreUnreachable
-from core.history import History
-from core.ports import QueueQuery
+from core.history import History, QueueRow
+from core.ports import Pause, QueueQuery
 from core.ticket import TicketId
 
 BEAT = 0.1
@@ -23,6 +32,9 @@ BEAT = 0.1
 
 RESORT = 1.0
 """Seconds between two readings of the list's order."""
+
+_START = ("human", "approvals", "mine", "agent", "all")
+"""Where a desk starts: the first of these views that has a ticket."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +75,9 @@ class Shown(Protocol):
     def chart_read(self, history: History) -> None:
         """Shows a ticket."""
 
+    def mine_read(self, before: Mine | None, now: Mine) -> None:
+        """Tells what is new for the person who sits here."""
+
 
 class Reads:
     """What the desk has read, and the reading."""
@@ -76,6 +91,10 @@ class Reads:
         self.workers: int | None = None
         self.people: tuple[str, ...] = ()
         self.history: History | None = None
+        self.others: tuple[QueueRow, ...] = ()
+        self.pause: Pause | None = None
+        self.mine: Mine | None = None
+        self._landed = False
         self._changed: set[TicketId] = set()
         self._all = False
         self._busy = False
@@ -117,6 +136,7 @@ class Reads:
         seen = self._shown.looked_at()
         if everything or time.monotonic() - self._sorted_at >= RESORT:
             await self.read_window(self._shown.window_at(), fresh=False)
+            await self._read_mine()
         else:
             self._unsorted = True
             if not changed.isdisjoint(seen):
@@ -145,6 +165,10 @@ class Reads:
             return
         self._sorted_at, self._unsorted = time.monotonic(), False
         self._took(found)
+        if not self._landed and not found.ids and self._first_with_rows():
+            await self.read_window(0, fresh=True)
+            return
+        self._landed = self._landed or bool(found.ids)
         end = offset + len(found.ids)
         more = PAGE if len(found.ids) == PAGE else 0
         total = end + more if words else max(self.counts.get(view, end), end)
@@ -152,15 +176,33 @@ class Reads:
             Window(glance=found, offset=offset, total=total, fresh=fresh)
         )
 
+    def look_at(self, view: str) -> None:
+        """Shows another view from now on, chosen by the person."""
+        self.view, self._landed = view, True
+
+    def _first_with_rows(self) -> bool:
+        """Goes to the first view that has something to see, at the start only."""
+        for view in _START:
+            if self.counts.get(view):
+                self.view, self._landed = view, True
+                return True
+        return False
+
+    async def _read_mine(self) -> None:
+        now = await mine(self._services.store, self._services.operator.name)
+        before, self.mine = self.mine, now
+        self._shown.mine_read(before, now)
+
     async def read_chart(self, ticket: TicketId) -> None:
         """Reads a ticket whole and shows it, if the cursor is still on it."""
-        history = await chart_of(self._services.store, ticket)
-        if history is not None and self._shown.ticket() == ticket:
-            self.history = history
-            self._shown.chart_read(history)
+        chart = await chart_of(self._services.store, ticket)
+        if chart is not None and self._shown.ticket() == ticket:
+            self.history, self.others = chart.history, chart.others
+            self._shown.chart_read(chart.history)
 
     def _took(self, found: Glance) -> None:
         self.counts = dict(found.counts)
         self.workers = found.workers
         self.people = found.people
+        self.pause = found.pause
         self._ahead = found.now - self._services.clock.now()

@@ -19,6 +19,7 @@ class Drafts:
     _texts: dict[tuple[TicketId, str], str] = field(default_factory=dict)
     _unsaved: set[tuple[TicketId, str]] = field(default_factory=set)
     _known: set[TicketId] = field(default_factory=set)
+    _begun: dict[tuple[TicketId, str], int] = field(default_factory=dict)
 
     def learn(self, history: History, me: str) -> None:
         """Takes the stored drafts of a ticket that is shown for the first time."""
@@ -29,13 +30,31 @@ class Drafts:
         for draft in history.drafts:
             if draft.operator == me:
                 self._texts.setdefault((ticket, draft.mode), draft.text)
+                self._begun.setdefault((ticket, draft.mode), draft.written_at_seq)
 
     def text(self, ticket: TicketId, mode: str) -> str:
         """What is written there."""
         return self._texts.get((ticket, mode), "")
 
-    def write(self, ticket: TicketId, mode: str, text: str) -> None:
-        """Takes note of what is written; `save` stores it."""
+    def begun(self, ticket: TicketId, mode: str) -> int:
+        """The last seq that was there when its text was begun."""
+        return self._begun.get((ticket, mode), 0)
+
+    def stands(self, ticket: TicketId, mode: str, seen: int) -> None:
+        """Takes note that the text is meant after all that came up to a seq."""
+        self._begun[ticket, mode] = seen
+
+    def write(self, ticket: TicketId, mode: str, text: str, seen: int) -> None:
+        """Takes note of what is written; `save` stores it.
+
+        Args:
+            ticket: On which ticket.
+            mode: `reply` or `note`.
+            text: All of it.
+            seen: The last seq that was on the screen.
+        """
+        if not self._texts.get((ticket, mode), "").strip():
+            self._begun[ticket, mode] = seen
         self._texts[ticket, mode] = text
         self._unsaved.add((ticket, mode))
 

@@ -7,6 +7,7 @@ from textual.containers import Vertical
 from textual.widgets import Input
 from typing_extensions import override
 
+from console.screens.pace import paced
 from console.screens.panel import Panel
 from console.widgets.choices import Choice, Choices
 from console.widgets.line_view import LineView
@@ -26,12 +27,14 @@ class GiveBackPanel(Panel[GiveBack]):
         names: Sequence[str],
         workers: int,
         unread: bool,
+        seen: int,
     ) -> None:
         super().__init__()
         self.ticket = ticket
         self.names = tuple(names)
         self.agents = workers
         self.unread = unread
+        self.seen = seen
 
     @override
     def compose(self) -> ComposeResult:
@@ -86,14 +89,20 @@ class GiveBackPanel(Panel[GiveBack]):
         ]
 
     def on_choices_taken(self, event: Choices.Taken) -> None:
-        """Answers with the choice and the note."""
+        """Answers with the choice and the note, if enter was meant."""
+        event.stop()
+        paced(self.app).meant(
+            lambda: self._give(event.choice), "nothing was given back", after="moves"
+        )
+
+    def _give(self, choice: str) -> None:
         note = self.query_one("#panel-note", Input).value.strip()
-        choice = event.choice
         to = {"wait": "agent", "on": "agent"}.get(choice, choice.removeprefix("@"))
         self.dismiss(
             GiveBack(
                 to=to,
                 note=note,
                 carry_on=choice == "on",
+                seen=self.seen,
             )
         )

@@ -9,7 +9,8 @@ from textual.containers import Vertical
 from textual.widgets import Input
 from typing_extensions import override
 
-from console.keymap import COMMANDS, Command, Here, possible, shown
+from console.keymap import Command, Here, possible, shown
+from console.screens.pace import paced
 from console.screens.panel import Panel
 from console.widgets.choices import Choice, Choices
 from console.widgets.line_view import LineView
@@ -19,9 +20,12 @@ from console.widgets.spans import EMPTY, Line, fit, line
 class PalettePanel(Panel[str]):
     """Every action with its key; typing narrows the list."""
 
-    def __init__(self, here: Here, themes: Sequence[str]) -> None:
+    def __init__(
+        self, commands: Sequence[Command], here: Here, themes: Sequence[str]
+    ) -> None:
         super().__init__()
         self.listening = True
+        self.commands = tuple(commands)
         self.here = here
         self.themes = tuple(themes)
         self.early = ""
@@ -50,7 +54,7 @@ class PalettePanel(Panel[str]):
     def _found(self, wanted: str) -> list[Choice]:
         words = wanted.casefold().split()
         out = []
-        for command in COMMANDS:
+        for command in self.commands:
             said = f"{command.words} {command.id}".casefold()
             if command.id == "palette" or not possible(command, self.here):
                 continue
@@ -72,22 +76,23 @@ class PalettePanel(Panel[str]):
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Takes the first one left."""
         event.stop()
-        self.query_one(Choices).take()
+        take = self.query_one(Choices).take
+        paced(self.app).meant(take, "nothing was done", after="text")
 
     def on_choices_taken(self, event: Choices.Taken) -> None:
         """Answers with the command's id."""
         self.dismiss(event.choice)
 
 
-def help_lines(here: Here) -> list[Line]:
+def help_lines(commands: Sequence[Command], here: Here) -> list[Line]:
     """The keys that do something here, by group; the others after them, faint."""
-    now = [c for c in COMMANDS if possible(c, here) and c.id != "send"]
-    later = [c for c in COMMANDS if not possible(c, here)]
+    now = [c for c in commands if possible(c, here) and c.id != "send"]
+    later = [c for c in commands if not possible(c, here)]
     lines: list[Line] = [line(("Keys here", "strong")), EMPTY]
     ordered = sorted(now, key=lambda c: c.group)
-    for group, commands in groupby(ordered, key=lambda c: c.group):
+    for group, some in groupby(ordered, key=lambda c: c.group):
         lines.append(line((group.upper(), "dim")))
-        lines += [_key_line(c, "text") for c in commands]
+        lines += [_key_line(c, "text") for c in some]
         lines.append(EMPTY)
     lines.append(line(("NOT NOW", "dim")))
     lines += [_key_line(c, "faint") for c in later]
@@ -106,15 +111,16 @@ def _key_line(command: Command, role: str) -> Line:
 class HelpPanel(Panel[None]):
     """The keys of where you are."""
 
-    def __init__(self, here: Here) -> None:
+    def __init__(self, commands: Sequence[Command], here: Here) -> None:
         super().__init__()
         self.listening = True
+        self.commands = tuple(commands)
         self.here = here
 
     @override
     def compose(self) -> ComposeResult:
         with Vertical(id="panel", classes="-card"):
-            yield LineView(help_lines(self.here), id="card")
+            yield LineView(help_lines(self.commands, self.here), id="card")
             yield LineView([line(("esc", "key"), (" closes", "dim"))], id="panel-keys")
 
     @override
@@ -165,7 +171,7 @@ class LeavePanel(Panel[bool]):
     def pressed(self, key: str) -> bool:
         """`y` leaves, enter stays."""
         if key == "y":
-            self.dismiss(result=True)
+            paced(self.app).meant(lambda: self.dismiss(result=True), "still here")
         elif key == "enter":
             self.dismiss(None)
         else:

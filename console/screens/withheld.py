@@ -8,6 +8,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from typing_extensions import override
 
+from console.screens.pace import paced
 from console.screens.panel import Panel
 from console.widgets.composer import Editor
 from console.widgets.line_view import LineView
@@ -93,9 +94,9 @@ class WithheldPanel(Panel[Caught]):
             return self._writing(key)
         match key:
             case "s":
-                self._settle("send", "")
+                self._if_meant("send", "", "nothing was sent")
             case "d":
-                self._settle("discard", "")
+                self._if_meant("discard", "", "nothing was discarded")
             case "e":
                 self._edit(editing=True)
             case "j" | "down":
@@ -114,7 +115,7 @@ class WithheldPanel(Panel[Caught]):
             self._edit(editing=False)
             return True
         if key in {"ctrl+s", "ctrl+enter"} and editor.text.strip():
-            self._settle("edit", editor.text)
+            self._if_meant("edit", editor.text, "nothing was sent")
             return True
         return False
 
@@ -128,6 +129,9 @@ class WithheldPanel(Panel[Caught]):
         else:
             self.set_focus(None)
         self.query_one("#panel-keys", LineView).show([self._keys()])
+
+    def _if_meant(self, choice: str, text: str, words: str) -> None:
+        paced(self.app).meant(lambda: self._settle(choice, text), words)
 
     def _settle(self, choice: str, text: str) -> None:
         self.dismiss(Caught(seq=self.reply.seq, choice=choice, text=text))

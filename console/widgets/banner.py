@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from console.widgets.sight import Sight
-from console.widgets.spans import Line, Span, clip, ends, line, width_of
+from console.widgets.spans import EMPTY, Line, Span, clip, ends, line, width_of
 from console.wording import count, span_of, what_waits, when
 from core.cleanse import one_line
 from core.standing import Standing, status
@@ -38,19 +38,47 @@ def banner_line(
     taking: Taking | None = None,
 ) -> Line:
     """The banner in exactly the width: words at the left, keys at the right."""
-    role, said, keys = _said(ticket, standing, sight, workers)
-    symbol, _, words = said.partition(" ")
-    if ticket not in words:
-        words = f"{ticket} · {words}"
+    name = one_line(ticket, 40)
+    said = _said(name, standing, sight, workers)
     if taking is not None and taking.ticket == ticket and standing.held_by != sight.me:
         waited = span_of(sight.now - taking.since)
-        role, keys = "solid-yours", ()
-        symbol, words = "◐", f"{ticket} · Asking the agent to stop… {waited}"
-    left = line((f" {symbol} {words}", role))
-    right = _keys(keys, role)
-    while right and width_of(left) + width_of(right) + 2 > sight.width:
-        right = right[:-1]
-    return clip(ends(left, (*right, Span(" ", role)), sight.width), sight.width)
+        said = _Said(
+            role="solid-yours", symbol="◐", words=f"Asking the agent to stop… {waited}"
+        )
+    left, right = EMPTY, EMPTY
+    for words, keys in said.tries(name):
+        left, right = line((words, said.role)), _keys(said.keys[:keys], said.role)
+        if width_of(left) + width_of(right) + 2 <= sight.width:
+            break
+    return clip(ends(left, (*right, Span(" ", said.role)), sight.width), sight.width)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Said:
+    """What a banner says.
+
+    Attributes:
+        role: The ground.
+        symbol: One cell.
+        words: In full.
+        brief: The words that matter, where there is no room for all; "" for all.
+        keys: Key, command and what it does, the most important first.
+    """
+
+    role: str
+    symbol: str
+    words: str
+    brief: str = ""
+    keys: tuple[tuple[str, str, str], ...] = ()
+
+    def tries(self, name: str) -> list[tuple[str, int]]:
+        """Words and how many keys beside them, from the longest to the shortest."""
+        forms = [
+            f" {self.symbol} {words if name in words else f'{name} · {words}'}"
+            for words in (self.words, self.brief or self.words)
+        ]
+        forms.append(f" {self.symbol} {self.brief or self.words}")
+        return [(words, n) for words in forms for n in (len(self.keys), 1)]
 
 
 def _keys(keys: tuple[tuple[str, str, str], ...], role: str) -> Line:
@@ -61,69 +89,100 @@ def _keys(keys: tuple[tuple[str, str, str], ...], role: str) -> Line:
     )
 
 
-_ROOMY = 70
-"""Width from which the banner says both."""
-
 _TAKE = (("t", "take", "take over"),)
 
 
-def _said(
-    ticket: TicketId, s: Standing, sight: Sight, workers: int
-) -> tuple[str, str, tuple[tuple[str, str, str], ...]]:
+def _said(name: str, s: Standing, sight: Sight, workers: int) -> _Said:
     if s.held_by == sight.me and s.held_since is not None:
-        at = when(s.held_since, sight.now, sight.zone)
-        words = f"■ YOU HOLD {ticket} since {at}"
-        if not s.withheld or sight.width >= _ROOMY:
-            words += " · the agent is silent"
-        if s.withheld:
-            return (
-                "solid-yours",
-                f"{words} · {len(s.withheld)} withheld",
-                (("w", "withheld", "look"), ("R", "give_back", "give back")),
-            )
-        return "solid-yours", words, (("R", "give_back", "give back"),)
+        return _mine(name, s, s.held_since, sight)
     if s.doubts:
-        words = f"! In doubt: {count(len(s.doubts), 'action')} without a known end"
-        return "solid-harm", words, () if s.held_by else _TAKE
+        words = f"In doubt: {count(len(s.doubts), 'action')} without a known end"
+        keys = () if s.held_by else _TAKE
+        return _Said(
+            role="solid-harm", symbol="!", words=words, brief="In doubt", keys=keys
+        )
     if s.held_by is not None and s.held_since is not None:
         held = span_of(sight.now - s.held_since)
         at = when(s.held_since, sight.now, sight.zone)
-        words = f"□ {one_line(s.held_by, 30)} holds it since {at} ({held})"
-        return "solid-quiet", words, ()
+        who = f"{one_line(s.held_by, 30)} holds it"
+        words = f"{who} since {at} ({held}){sight.presence.get(s.held_by, '')}"
+        return _Said(
+            role="solid-quiet", symbol="□", words=words, brief=f"{who}, {held}"
+        )
     if s.pending:
-        words = f"▲ Waiting for a decision: {_proposal(s)}"
-        return "solid-wait", words, (("a", "decide", "card"), *_TAKE)
+        what = _proposal(s)
+        return _Said(
+            role="solid-wait",
+            symbol="▲",
+            words=f"Waiting for a decision: {what}",
+            brief=f"Decision: {what}",
+            keys=(("a", "decide", "card"), *_TAKE),
+        )
     return _free(s, sight, workers)
 
 
-def _free(
-    s: Standing, sight: Sight, workers: int
-) -> tuple[str, str, tuple[tuple[str, str, str], ...]]:
+def _mine(name: str, s: Standing, since: datetime, sight: Sight) -> _Said:
+    at = when(since, sight.now, sight.zone)
+    caught = f" · {len(s.withheld)} withheld" if s.withheld else ""
+    give = ("R", "give_back", "give back")
+    return _Said(
+        role="solid-yours",
+        symbol="■",
+        words=f"YOU HOLD {name} since {at} · the agent is silent{caught}",
+        brief=f"YOU HOLD {name}{caught}",
+        keys=(("w", "withheld", "look"), give) if caught else (give,),
+    )
+
+
+def _free(s: Standing, sight: Sight, workers: int) -> _Said:
+    if sight.stopped is not None:
+        words = f"PAUSED {sight.stopped}"
+        return _Said(
+            role="solid-wait", symbol="‖", words=words, brief="PAUSED", keys=_TAKE
+        )
     if s.paused is not None:
-        return "solid-wait", f"‖ PAUSED: {one_line(s.paused, 120)}", _TAKE
+        words = f"PAUSED here by {one_line(s.paused, 120)}"
+        return _Said(
+            role="solid-wait", symbol="‖", words=words, brief="PAUSED here", keys=_TAKE
+        )
     match status(s):
         case Status.AGENT:
-            if s.wanted_by is not None:
-                who = "you" if s.wanted_by == sight.me else one_line(s.wanted_by, 30)
-                return "solid-quiet", f"◐ The agent stops for {who}…", ()
-            took = (
-                "" if s.run_since is None else f", {span_of(sight.now - s.run_since)}"
-            )
-            words = f"● The agent is working (turn {s.run_turn or 1}{took})"
-            return "solid-agent", words, _TAKE
+            return _working(s, sight)
         case Status.NEEDS_HUMAN:
-            reason = one_line(s.with_people or "asked for", 120)
-            return "solid-wait", f"▲ Needs a person: {reason}", _TAKE
+            return _Said(
+                role="solid-wait",
+                symbol="▲",
+                words=f"Needs a person: {one_line(s.with_people or 'asked for', 120)}",
+                brief="Needs a person",
+                keys=_TAKE,
+            )
         case Status.QUEUED:
-            if workers:
-                return "solid-agent", "○ The agent is next", _TAKE
-            return "solid-wait", "○ For the agent, but no agent is running", _TAKE
+            role, words = "solid-agent", "The agent is next"
+            if not workers:
+                role, words = "solid-wait", "For the agent, but no agent is running"
         case Status.RESOLVED:
-            return "solid-quiet", "✓ Resolved", _TAKE
+            return _Said(role="solid-quiet", symbol="✓", words="Resolved", keys=_TAKE)
         case _:
             lost = f" · {count(len(s.undelivered), 'reply', 'replies')} not delivered"
-            words = f"○ Waiting for the buyer{lost if s.undelivered else ''}"
-            return "solid-quiet", words, _TAKE
+            words = f"Waiting for the buyer{lost if s.undelivered else ''}"
+            role = "solid-quiet"
+    return _Said(role=role, symbol="○", words=words, keys=_TAKE)
+
+
+def _working(s: Standing, sight: Sight) -> _Said:
+    if s.wanted_by is not None:
+        who = "you" if s.wanted_by == sight.me else one_line(s.wanted_by, 30)
+        return _Said(
+            role="solid-quiet", symbol="◐", words=f"The agent stops for {who}…"
+        )
+    took = "" if s.run_since is None else f", {span_of(sight.now - s.run_since)}"
+    return _Said(
+        role="solid-agent",
+        symbol="●",
+        words=f"The agent is working (turn {s.run_turn or 1}{took})",
+        brief=f"The agent works{took}",
+        keys=_TAKE,
+    )
 
 
 def _proposal(s: Standing) -> str:

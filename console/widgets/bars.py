@@ -5,10 +5,10 @@ their counts. The bottom says the few keys that make sense now; the library's ow
 footer makes each change of focus four times as dear.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from console.keymap import Here, hints
+from console.keymap import Command, Here, hints
 from console.live import Lost
 from console.widgets.spans import Line, Span, clip, ends, line, width_of
 from console.wording import VIEWS
@@ -71,11 +71,11 @@ def _views(top: Top, width: int) -> Line:
     return (*chosen, *found)
 
 
-def hint_line(here: Here, width: int) -> Line:
+def hint_line(commands: Sequence[Command], here: Here, width: int) -> Line:
     """The keys that make sense now, dropped from the right where it is narrow."""
     spans: list[Span] = [Span(" ", "dim")]
     used = 1
-    for command, key in hints(here):
+    for command, key in hints(commands, here):
         words = command.short
         if command.id == "find" and here.pane == "timeline":
             words = "search"

@@ -69,6 +69,20 @@ def card_lines(decision: Decision, history: History, sight: Sight) -> list[Line]
     return lines
 
 
+def stale_lines(history: History) -> list[Line]:
+    """That the buyer wrote since a reply was begun, with what they wrote last."""
+    lines: list[Line] = [
+        line(("Written before the buyer's last message", "wait-strong")),
+        EMPTY,
+    ]
+    said = [e.body for e in history.journal if e.seq == history.newest_buyer_seq()]
+    for body in said:
+        if isinstance(body, Message):
+            text = cleanse(body.text.strip(), limit=600, lines=8)
+            lines += paragraph(text, 64, "buyer", indent=2)
+    return [*lines, EMPTY, line("It would go out as an answer to that too.")]
+
+
 def newer_messages(decision: Decision, history: History) -> list[tuple[int, Message]]:
     """What the buyer wrote after the agent had read for its proposal."""
     return [

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 
 from console.widgets.chart_runs import runs_lines
 from console.widgets.sight import Sight, title_line
-from console.widgets.spans import EMPTY, Line, clip, fit, line, named, paragraph
-from console.wording import count, money, span_of, when
+from console.widgets.spans import EMPTY, Line, Span, clip, fit, line, named, paragraph
+from console.wording import count, money, span_of, state_of, when
 from core.cleanse import one_line
 from core.decision import Decision, DecisionState
 from core.history import History
@@ -26,11 +26,12 @@ def chart_lines(history: History, sight: Sight) -> list[Line]:
     """The whole chart, in sections."""
     sections = [
         identity_lines(history, sight),
-        _lock(history, sight),
+        [*_lock(history, sight), *_presence(history, sight)],
         _decisions(history, sight),
         _state(history, sight),
         _money(history, sight),
         runs_lines(history, sight),
+        _others(sight),
         _ticket(history, sight),
     ]
     lines: list[Line] = []
@@ -116,6 +117,15 @@ def _lock(history: History, sight: Sight) -> list[Line]:
             ("free", "text"),
             (f"{waits}{token[1]}", "dim"),
         ),
+    ]
+
+
+def _presence(history: History, sight: Sight) -> list[Line]:
+    """What colleagues do at this ticket."""
+    return [
+        line((f"  {one_line(name, 30)}", "text"), (words, "wait"))
+        for name, words in sight.presence.items()
+        if words.startswith(" ·") or history.standing.held_by == name
     ]
 
 
@@ -247,6 +257,24 @@ def _money_words(history: History) -> Line:
                 (one_line(decision.id, 20) + "  ", "dim"),
             ]
     return line(*spans)
+
+
+def _others(sight: Sight) -> list[Line]:
+    """Other tickets of the same verified customer."""
+    if not sight.others:
+        return []
+    lines: list[Line] = [title_line("SAME CUSTOMER")]
+    for row in sight.others:
+        word = state_of(row, sight.me, sight.now, workers=1)
+        act = f"ticket:{row.ticket}"
+        lines.append(
+            (
+                Span(f"{word.symbol} ", word.role, act),
+                Span(fit(one_line(row.ticket, 24), 10) + " ", "text", act),
+                Span(one_line(row.subject or "(no subject)", 60), "dim", act),
+            )
+        )
+    return lines
 
 
 def _ticket(history: History, sight: Sight) -> list[Line]:

@@ -24,7 +24,16 @@ PASTE = 20_000
 
 
 class Editor(TextArea):
-    """A text area that keeps the order of what is typed."""
+    """A text area that keeps the order of what is typed.
+
+    Attributes:
+        offers: Whether a slash at the beginning asks for written replies.
+    """
+
+    offers = False
+
+    class Slash(Message):
+        """A slash was typed where nothing is written."""
 
     _INLINE: ClassVar[dict[str, str]] = {
         "backspace": "delete_left",
@@ -43,6 +52,11 @@ class Editor(TextArea):
 
     @override
     async def _on_key(self, event: events.Key) -> None:
+        if event.character == "/" and not self.text and self.offers:
+            event.stop()
+            event.prevent_default()
+            self.post_message(self.Slash())
+            return
         action = self._INLINE.get(event.key)
         if action is not None and not self.read_only:
             event.stop()
@@ -65,8 +79,8 @@ class Composer(Vertical):
     class Edited(Message):
         """The text changed."""
 
-    class Touched(Message):
-        """The line above the editor was clicked."""
+    class Slash(Message):
+        """Written replies were asked for."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 # Textual's word
         super().__init__(id=id)
@@ -93,6 +107,15 @@ class Composer(Vertical):
         """Whether the person wrote something that nobody has taken yet."""
         return self.editor.text != self._filled
 
+    def insert(self, text: str) -> None:
+        """Puts a written reply where the cursor is."""
+        self.editor.insert(cleanse(text, limit=PASTE, lines=2000))
+
+    def on_editor_slash(self, event: Editor.Slash) -> None:
+        """Asks for written replies."""
+        event.stop()
+        self.post_message(self.Slash())
+
     def take_text(self) -> str:
         """The text, which from now on is no change any more."""
         self._filled = self.editor.text
@@ -109,6 +132,7 @@ class Composer(Vertical):
     def present(self, *, mode: str, open_: bool, words: Line) -> None:
         """Says for whom it is, and shows the editor or only its line."""
         self.mode = mode
+        self.editor.offers = mode == "reply"
         self.set_class(mode == "note", "-note")
         self.set_class(open_, "-open")
         self.editor.display = open_  # at once: it may get the focus right now

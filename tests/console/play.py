@@ -4,6 +4,7 @@ import asyncio
 import sys
 
 from console.app import HandoffApp
+from console.screens.pace import Pace
 from store.transaction import SqlStore
 from tests.console.steps import app_on
 
@@ -18,9 +19,9 @@ class Failing(HandoffApp):
 
 async def play(url: str, *, fails: bool) -> int:
     store = SqlStore.open(url)
-    app = app_on(store)
+    app = app_on(store, pace=Pace())
     if fails:
-        app = Failing(app.services)
+        app = Failing(app.services, Pace())
     await app.run_async()
     await store.close()
     return app.return_code or 0

@@ -33,13 +33,14 @@ from core.journal import (
 )
 from core.ledger import Action, ActionEvent, ActionState
 from core.lock import FencingToken, Holder, HolderKind, Lock
-from core.ports import QueueQuery, Transaction, Worker
+from core.ports import Pause, Presence, QueueQuery, Transaction, Worker
 from core.standing import Standing, fold, status
 from core.ticket import (
     Actor,
     Json,
     Origin,
     RunId,
+    Status,
     Ticket,
     TicketId,
     agent,
@@ -48,7 +49,16 @@ from core.ticket import (
 )
 from core.ticket import operator as person
 from core.tool import ToolResult
-from core.turn import ModelResponse, Prompt, PromptVersion, Run, Stop, Turn, Usage
+from core.turn import (
+    ModelResponse,
+    Prompt,
+    PromptVersion,
+    Run,
+    RunRecord,
+    Stop,
+    Turn,
+    Usage,
+)
 
 T = TypeVar("T")
 
@@ -368,12 +378,15 @@ class SceneStore:
 
     scenes: Sequence[Scene]
     counted: Mapping[str, int] = field(default_factory=dict)
+    paused: Pause | None = None
+    nearby: Sequence[tuple[str, TicketId, str]] = ()
+    records: Mapping[RunId, RunRecord] = field(default_factory=dict)
 
     async def read(self, look: Callable[[Transaction], T]) -> T:
         return look(self)  # type: ignore[arg-type] # only what a screen reads
 
     async def write(self, transact: Callable[[Transaction], T]) -> T:
-        raise NotImplementedError
+        return transact(self)  # type: ignore[arg-type] # drafts and presence alone
 
     async def follow(self) -> AsyncIterator[frozenset[TicketId]]:
         yield frozenset()
@@ -389,6 +402,13 @@ class SceneStore:
 
     def queue(self, query: QueueQuery) -> tuple[QueueRow, ...]:
         rows = [s.row() for s in self.scenes]
+        match query.view:
+            case "mine":
+                rows = [r for r in rows if r.standing.held_by == query.operator]
+            case "agent":
+                rows = [r for r in rows if r.status is Status.AGENT]
+            case "approvals":
+                rows = [r for r in rows if r.standing.pending]
         return tuple(rows[query.offset : query.offset + query.limit])
 
     def queue_rows(self, tickets: Sequence[TicketId]) -> tuple[QueueRow, ...]:
@@ -405,6 +425,46 @@ class SceneStore:
 
     def operators(self) -> tuple[Operator, ...]:
         return (ME, Operator(name="Mira", role=Role.AGENT))
+
+    def pause(self) -> Pause | None:
+        return self.paused
+
+    def presences(self) -> tuple[Presence, ...]:
+        return tuple(
+            Presence(
+                operator=name, ticket=ticket, doing=doing, active_at=NOW, seen_at=NOW
+            )
+            for name, ticket, doing in self.nearby
+        )
+
+    def of_customer(self, customer: str) -> tuple[QueueRow, ...]:
+        rows = (s.row() for s in self.scenes)
+        return tuple(
+            r
+            for r in rows
+            if r.standing.identity and r.standing.identity.customer == customer
+        )
+
+    def report_presence(self, presence: Presence) -> None:
+        del presence
+
+    def save_draft(self, draft: Draft) -> None:
+        del draft
+
+    def standing(self, ticket: TicketId) -> Standing:
+        return self.history(ticket).standing
+
+    def decisions(self, *, open_only: bool) -> tuple[Decision, ...]:
+        return tuple(d for s in self.scenes for d in s.decisions)
+
+    def outbox(self) -> tuple[Reply, ...]:
+        return tuple(r for s in self.scenes for r in s.outbox)
+
+    def spent_today(self, tool: str) -> Decimal:
+        return Decimal("212.40")
+
+    def run_record(self, run: RunId) -> RunRecord | None:
+        return self.records.get(run)
 
     def history(self, ticket: TicketId) -> History:
         return next(s.history() for s in self.scenes if s.ticket == ticket)

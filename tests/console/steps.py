@@ -10,6 +10,7 @@ from textual.pilot import Pilot
 from console.app import HandoffApp
 from console.live import Services
 from console.screens.desk import Desk
+from console.screens.pace import AT_ONCE, Pace
 from console.widgets.line_view import LineView
 from console.widgets.spans import plain
 from core.decision import Operator
@@ -48,18 +49,24 @@ class Numbered:
 
 
 def app_on(
-    store: object, *, me: Operator = ME, still: bool = False, **more: object
+    store: object,
+    *,
+    me: Operator = ME,
+    still: bool = False,
+    pace: Pace = AT_ONCE,
+    **more: object,
 ) -> HandoffApp:
     """The console on a store."""
     return HandoffApp(
-        Services(
+        pace=pace,
+        services=Services(
             store=store,  # type: ignore[arg-type] # or a store of scenes
             operator=me,
             clock=StillClock() if still else WallClock(),
             ids=Numbered(),
             zone=UTC,
             **more,  # type: ignore[arg-type] # as the dataclass has them
-        )
+        ),
     )
 
 

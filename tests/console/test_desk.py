@@ -9,7 +9,8 @@ from textual import events
 from textual.pilot import Pilot
 
 from console.app import HandoffApp
-from console.keymap import COMMANDS
+from console.keytable import COMMANDS
+from console.screens.ask import SurePanel
 from console.screens.decision import DecisionPanel
 from console.screens.desk import Desk
 from console.screens.give_back import GiveBackPanel
@@ -457,6 +458,9 @@ async def test_f96_a_lost_store_keeps_the_text_refuses_acts_and_comes_back(
         assert desk_of(app).query_one(Composer).text == "kept"
         await until(pilot, lambda: desk_of(app).drafts.saved)
         await pilot.press("r", "ctrl+s")
+        await until(pilot, lambda: isinstance(app.screen, SurePanel))
+        await until(pilot, lambda: app.screen.listening)
+        await pilot.press("y")
         await until(pilot, lambda: "Stored" in told(app))
         assert [r.text for r in (await stored(counter, ticket)).outbox] == ["kept"]
 

@@ -1,0 +1,89 @@
+"""What a supervisor wants to know of the whole house, as of one transaction."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from core.decision import Decision, DecisionState, Operator
+from core.history import QueueRow, Reply
+from core.ports import Pause, Presence, QueueQuery, Store, Transaction, Worker
+
+_MOST = 100
+_LOST = {"failed", "in_doubt", "no_channel"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overview:
+    """The house.
+
+    Attributes:
+        held: Tickets that people hold, longest first.
+        runs: Tickets that the agent works on.
+        waiting: Tickets that need a person, as the queue has them.
+        counts: Tickets by view.
+        workers: Those that reported within the last day.
+        decisions: Those that wait.
+        undelivered: Replies that did not reach their buyer.
+        moved: Money moved today, by tool.
+        people: Everybody.
+        presences: Consoles of the last half hour.
+        pause: Who stopped the agent everywhere, or None.
+        now: The database's clock.
+    """
+
+    held: tuple[QueueRow, ...]
+    runs: tuple[QueueRow, ...]
+    waiting: tuple[QueueRow, ...]
+    counts: Mapping[str, int]
+    workers: tuple[Worker, ...]
+    decisions: tuple[Decision, ...]
+    undelivered: tuple[Reply, ...]
+    moved: Mapping[str, Decimal]
+    people: tuple[Operator, ...]
+    presences: tuple[Presence, ...]
+    pause: Pause | None
+    now: datetime
+
+
+async def overview(store: Store, me: str, tools: Sequence[str] = ()) -> Overview:
+    """Reads it.
+
+    Args:
+        store: The store.
+        me: Who asks.
+        tools: Names of tools that move money; those of open decisions are added.
+    """
+
+    def look(tx: Transaction) -> Overview:
+        people = tx.operators()
+        decisions = tuple(
+            d for d in tx.decisions(open_only=True) if d.state is DecisionState.PENDING
+        )
+        names = sorted({*tools, *(d.tool for d in decisions)})
+        return Overview(
+            held=_held(tx, people),
+            runs=tx.queue(QueueQuery(view="agent", operator=me, limit=_MOST)),
+            waiting=tx.queue(QueueQuery(view="human", operator=me, limit=_MOST)),
+            counts=tx.counts(me),
+            workers=tx.workers(),
+            decisions=decisions,
+            undelivered=tuple(r for r in tx.outbox() if r.state in _LOST),
+            moved={name: tx.spent_today(name) for name in names},
+            people=people,
+            presences=tx.presences(),
+            pause=tx.pause(),
+            now=tx.now,
+        )
+
+    return await store.read(look)
+
+
+def _held(tx: Transaction, people: Sequence[Operator]) -> tuple[QueueRow, ...]:
+    rows = [
+        row
+        for o in people
+        for row in tx.queue(QueueQuery(view="mine", operator=o.name, limit=_MOST))
+        if row.standing.held_by == o.name
+    ]
+    return tuple(sorted(rows, key=lambda r: r.standing.held_since or r.updated_at))

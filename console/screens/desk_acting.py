@@ -1,0 +1,87 @@
+"""How a command of the desk is run, and how it is said what became of it."""
+
+import time
+from collections.abc import Callable, Coroutine
+
+from console.keymap import Command, possible
+from console.screens.acts import Said
+from console.screens.desk_moving import DeskMoving
+from console.screens.pace import paced
+from core.ticket import TicketId
+
+
+class DeskActing(DeskMoving, inherit_bindings=False):
+    """The way from a key to `_do_ID`, and from an act to a line about it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: dict[TicketId, float] = {}
+
+    def run_command(self, name: str, *, pressed: bool = False) -> None:
+        """Runs a command of the table, where it is possible now.
+
+        Args:
+            name: Its id.
+            pressed: Whether its own key was pressed; it must have been meant.
+        """
+        command = next((c for c in self.commands if c.id == name), None)
+        if name.startswith("theme:"):
+            self.app.theme = name.removeprefix("theme:")
+        elif name.startswith("ticket:"):
+            self.go_to(TicketId(name.removeprefix("ticket:")))
+        elif command is None or not possible(command, self.here()):
+            return
+        elif name.startswith("view:"):
+            self.to_view(name.removeprefix("view:"))
+        elif pressed and command.meant:
+            self._do_if_meant(command)
+        else:
+            self._do(name)
+        self.paint_hints()
+
+    def _do(self, name: str) -> None:
+        getattr(self, f"_do_{name}")()
+
+    def _do_if_meant(self, command: Command) -> None:
+        """Does what is not to be done by somebody who only types."""
+        ticket = self.ticket()
+
+        def do() -> None:
+            if self.ticket() == ticket and possible(command, self.here()):
+                self._do(command.id)
+
+        paced(self.app).meant(do, command.meant, after=command.after)
+
+    def note_own(self, ticket: TicketId) -> None:
+        """Takes note that this console is about to change who has a ticket."""
+        self.asked[ticket] = time.monotonic()
+
+    def act(
+        self,
+        act: Coroutine[None, None, Said],
+        then: Callable[[Said], None] = lambda _: None,
+    ) -> None:
+        """Runs an act in the background and says what it came to."""
+
+        async def run() -> None:
+            try:
+                said = await act
+            except Exception:
+                then(Said(words="", done=False))
+                raise
+            if said.words:
+                self.tell(said.words, good=said.done)
+            then(said)
+
+        self.run_worker(run(), name="An act", group="acts", exit_on_error=False)
+
+    async def keep_drafts(self) -> Said:
+        """Stores every unsent text, the last letters included."""
+        self.keep_written()
+        return Said(words="", done=await self.drafts.save())
+
+    def refuse_lost(self) -> bool:
+        """Whether nothing can be stored now, which is said."""
+        if self.lost is not None:
+            self.tell("The store can't be reached: nothing was changed", good=False)
+        return self.lost is not None

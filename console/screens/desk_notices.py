@@ -1,0 +1,110 @@
+"""What the desk tells unasked: what waits for the person, and where colleagues are.
+
+A notice never takes the focus. Each is told once, many at once in one line, and the
+terminal's title counts what waits.
+"""
+
+import time
+from contextlib import suppress
+from datetime import datetime
+
+from textual.message import Message
+from textual.widgets import Input, TextArea
+
+from console.live import Mine, meet
+from console.screens.desk_team import DeskTeam
+from console.wording import count
+from core.cleanse import one_line
+from core.decision import Role
+from core.errors import StoreUnreachable
+from core.ports import Presence
+from core.ticket import TicketId
+
+_OWN = 15.0
+"""Seconds for which a change of hands is this console's own doing."""
+
+_SAY = 10.0
+"""Seconds between two reports of where the person is."""
+
+_SOON = 2.0
+"""The same where it has changed."""
+
+
+class DeskNotices(DeskTeam, inherit_bindings=False):
+    """Notices, the title's count, and presence."""
+
+    class Waiting(Message):
+        """So many things wait for the person now."""
+
+        def __init__(self, waits: int) -> None:
+            super().__init__()
+            self.waits = waits
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.active_at: datetime | None = None
+        self._said_at = 0.0
+        self._said: tuple[TicketId | None, str] | None = None
+
+    def mine_read(self, before: Mine | None, now: Mine) -> None:
+        """Tells what is new for the person who sits here."""
+        supervises = self.services.operator.role is Role.SUPERVISOR
+        decisions = now.decisions if supervises else {}
+        self.post_message(self.Waiting(len(decisions) + len(now.unanswered)))
+        if before is None:
+            return
+        if supervises:
+            new = [t for d, t in now.decisions.items() if d not in before.decisions]
+            self._notify(new, "{} waits for a decision · 2", "decisions wait · 2")
+        given = [t for t in now.held if t not in before.held and not self._own(t)]
+        self._notify(given, "{} was handed to you · 3", "tickets were handed to you")
+        lost = [t for t in before.held if t not in now.held and not self._own(t)]
+        self._notify(lost, "{} is not yours any more", "tickets are not yours any more")
+        wrote = [
+            ticket
+            for ticket, seq in now.held.items()
+            if seq > before.held.get(ticket, seq) and ticket != self.ticket()
+        ]
+        self._notify(wrote, "{}: the buyer wrote · 3", "buyers wrote to you · 3")
+
+    def _own(self, ticket: TicketId) -> bool:
+        return time.monotonic() - self.asked.get(ticket, -_OWN) < _OWN
+
+    def _notify(self, tickets: list[TicketId], one: str, many: str) -> None:
+        if len(tickets) == 1:
+            self.tell(one.format(one_line(tickets[0], 40)))
+        elif tickets:
+            self.tell(f"{count(len(tickets), '', '').strip()} {many}")
+
+    # Presence
+
+    def touched(self) -> None:
+        """Takes note that the person pressed a key."""
+        self.active_at = self.reads.now()
+
+    def tell_presence(self) -> None:
+        """Tells colleagues where this person is, when there is something to tell."""
+        typing = (
+            isinstance(self.focused, Input | TextArea) and self.pane() == "composer"
+        )
+        here = (self.ticket(), "typing" if typing else "watching")
+        since = time.monotonic() - self._said_at
+        if self.lost is not None or since < (_SAY if here == self._said else _SOON):
+            return
+        self._said_at, self._said = time.monotonic(), here
+        now = self.reads.now()
+        said = Presence(
+            operator=self.me,
+            ticket=here[0],
+            doing=here[1],
+            active_at=self.active_at or now,
+            seen_at=now,
+        )
+        self.run_worker(
+            self._meet(said), name="Presence", group="presence", exit_on_error=False
+        )
+
+    async def _meet(self, said: Presence) -> None:
+        with suppress(StoreUnreachable):  # the feed says so
+            self.nearby = await meet(self.services.store, said)
+            self.paint_banner()

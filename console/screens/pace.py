@@ -1,0 +1,122 @@
+"""Whether a key was meant: nobody decides anything by typing, or by pasting.
+
+Somebody who believes that the composer has the focus types a sentence, and one of
+its letters is the key that approves. So a key that decides, sends or hands over
+counts only when it stands alone: no other key shortly before it, and none shortly
+after. Until then nothing is done, and if it was not alone a line says so. A paste
+without marks is nothing else than very fast typing.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from textual import events
+from textual.app import App
+from textual.timer import Timer
+
+MOVES = frozenset({"up", "down", "j", "k", "g", "G", "home", "end"} | {
+    "pageup", "pagedown", "ctrl+d", "ctrl+u", "tab", "shift+tab", "escape",
+})  # fmt: skip
+"""Keys that one presses quickly before the one that is meant."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pace:
+    """How far apart keys must be, in seconds.
+
+    Attributes:
+        before: Nothing was typed for so long before a key that decides.
+        after: Nothing follows it for so long.
+        burst: No hand presses two keys within this time.
+    """
+
+    before: float = 0.3
+    after: float = 0.25
+    burst: float = 0.025
+
+
+AT_ONCE = Pace(before=0, after=0, burst=0)
+"""For programs that press the keys."""
+
+
+class PacedApp(App[None], inherit_bindings=False):
+    """An app that knows when keys were pressed."""
+
+    def __init__(self, pace: Pace) -> None:
+        super().__init__()
+        self.pace = pace
+        self._moved_at = self._typed_at = -1e9
+        self._gap = self._move_gap = 1e9
+        self._meant: tuple[Timer, str] | None = None
+
+    def note_key(self, event: events.Key) -> None:
+        """Takes note of a key before anything acts on it."""
+        self._gap = event.time - self._typed_at
+        self._move_gap = event.time - self._moved_at
+        if event.key in MOVES:
+            self._moved_at = event.time
+        else:
+            self._typed_at = event.time
+        if self._meant is not None:
+            timer, words = self._meant
+            timer.stop()
+            self._meant = None
+            self._not_meant(words)
+
+    def meant(
+        self,
+        act: Callable[[], object],
+        words: str,
+        *,
+        after: Literal["nothing", "moves", "text"] = "nothing",
+    ) -> bool:
+        """Does something if the last key was pressed for it alone.
+
+        Args:
+            act: What is done, a moment later.
+            words: What was not done otherwise, as in "nothing was approved".
+            after: What may have been pressed right before it: nothing, keys that
+                only move, or text that it sends. Never a burst.
+
+        Returns:
+            Whether it may still be done.
+        """
+        gap = min(self._gap, self._move_gap)
+        quiet = {"nothing": gap, "moves": self._gap, "text": 1e9}[after]
+        if quiet < self.pace.before or gap < self.pace.burst:
+            self._not_meant(words)
+            return False
+        if not self.pace.after:
+            act()
+            return True
+
+        def alone() -> None:
+            if self._meant is mine:
+                self._meant = None
+                act()
+
+        # later once more: a key that waits to be looked at came before this moment
+        timer = self.set_timer(self.pace.after, lambda: self.call_later(alone))
+        mine = (timer, words)
+        self._meant = mine
+        return True
+
+    def _not_meant(self, words: str) -> None:
+        self.notify(
+            f"Keys came too fast after each other: {words}",
+            severity="warning",
+            markup=False,
+            timeout=5,
+        )
+
+
+def paced(app: App[object]) -> PacedApp:
+    """The app, which knows the pace of keys.
+
+    Raises:
+        TypeError: It is another one.
+    """
+    if isinstance(app, PacedApp):
+        return app
+    raise TypeError("the console's screens live in its own app")
