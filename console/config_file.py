@@ -13,6 +13,8 @@ from typing import Annotated, Literal, Self
 import pydantic
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from console.keymap import key_named, wrong_key
+from console.keytable import COMMANDS
 from core.tool import Approve, Consequence
 
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
@@ -142,6 +144,10 @@ class Retention(_Table):
     transcripts_days: Count = 90
 
 
+def _times(keys: dict[str, str], key: str) -> int:
+    return sum(key_named(other) == key_named(key) for other in keys.values())
+
+
 class File(_Table):
     """The whole file."""
 
@@ -152,6 +158,19 @@ class File(_Table):
     channels: dict[str, Channel] = {}
     delivery: Delivery = Delivery()
     retention: Retention = Retention()
+    keys: dict[str, Text] = {}
+
+    @pydantic.field_validator("keys")
+    @classmethod
+    def _keys_of_commands(cls, keys: dict[str, str]) -> dict[str, str]:
+        for command, key in keys.items():
+            wrong = wrong_key(COMMANDS, command, key)
+            if wrong is not None:
+                raise ValueError(f"{wrong} (at {command!r})")
+        twice = [key for key in keys.values() if _times(keys, key) > 1]
+        if twice:
+            raise ValueError(f"each key once, {twice[0]!r} is there twice")
+        return keys
 
     @model_validator(mode="after")
     def _names_once(self) -> Self:

@@ -6,6 +6,8 @@ marked so are possible, so that no letter ever acts on a ticket by accident. `al
 never used: terminals type it.
 """
 
+import re
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -113,6 +115,46 @@ def possible(command: Command, here: Here) -> bool:
     return command.when(here)
 
 
+_NAMES = {
+    "solidus": "slash",
+    "reverse_solidus": "backslash",
+    "commercial_at": "at",
+    "hyphen_minus": "minus",
+    "plus_sign": "plus",
+    "low_line": "underscore",
+}
+_PLAIN = re.compile(r"(ctrl|shift)\+([a-z0-9]|[a-z]{2,9})|f([1-9]|1[0-2])|[a-z]{2,9}")
+
+
+def key_named(said: str) -> str | None:
+    """A key as a person writes it (`x`, `?`, `ctrl+e`, `f5`, `esc`), or None.
+
+    `alt` is no key: terminals type it.
+    """
+    shown_as = {text: key for key, text in _SHOWN.items()}
+    if said in shown_as:
+        return shown_as[said]
+    if len(said) == 1 and said.isprintable() and not said.isspace():
+        if said.isalnum():
+            return said
+        name = unicodedata.name(said, "").lower().replace(" ", "_").replace("-", "_")
+        return _NAMES.get(name, name) or None
+    return said if _PLAIN.fullmatch(said) else None
+
+
+def wrong_key(commands: Sequence[Command], id_: str, said: str) -> str | None:
+    """Why a key can't be a command's, in words, or None."""
+    command = next((c for c in commands if c.id == id_), None)
+    if command is None:
+        return f"one of: {', '.join(c.id for c in commands)}"
+    key = key_named(said)
+    if key is None:
+        return 'a key such as "x", "?", "ctrl+e", "f5" or "esc"'
+    if command.typing and (len(said) == 1 or "+" not in key) and key[0] != "f":
+        return "a key that types nothing, such as ctrl+e or f5: it acts while one types"
+    return None
+
+
 def with_keys(
     commands: Sequence[Command], keys: Mapping[str, str]
 ) -> tuple[Command, ...]:
@@ -120,7 +162,8 @@ def with_keys(
 
     A key that was another command's is only the wanted one's from now on.
     """
-    taken = {key: id_ for id_, key in keys.items()}
+    keys = {id_: key_named(said) or said for id_, said in keys.items()}
+    taken = set(keys.values())
     return tuple(
         replace(c, keys=(keys[c.id],))
         if c.id in keys

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from console.canned import read_replies
 from console.config import Config
 from console.live import Services
 from core.context import Voice, voice_for
@@ -270,6 +271,10 @@ def services(config: Config, store: Store, who: Operator, title: str = "") -> Se
         ids=ids(),
         title=title,
         hold_off=config.limits.hold_off_human,
+        keys=config.keys,
+        canned=read_replies(config.file.resolve().parent / "replies")
+        if config.file is not None
+        else {},
         tools=tools if config.tool_servers else None,
         log_path=Path(os.environ["HANDOFF_LOG"])
         if "HANDOFF_LOG" in os.environ

@@ -1,13 +1,12 @@
 """The card of a decision: approve, change, reject.
 
 The focus is on Cancel. `y` approves, and only once the whole card has been on the
-screen; `e` edits the arguments as JSON, `x` asks for a reason. The key that opens
+screen; `e` opens the arguments as a form, `x` asks for a reason. The key that opens
 the card does nothing here, and a key in the midst of typing decides nothing
 (`pace`).
 """
 
-import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from textual.app import ComposeResult
@@ -15,16 +14,18 @@ from textual.containers import Vertical
 from textual.widgets import Input
 from typing_extensions import override
 
+from console.screens.arguments import ArgumentsForm, fields_of, judged_line
 from console.screens.pace import paced
 from console.screens.panel import Panel
 from console.widgets.card_lines import card_lines
-from console.widgets.composer import Editor
 from console.widgets.line_view import LineView
 from console.widgets.sight import Sight
 from console.widgets.spans import Line, line
+from core.cleanse import one_line
 from core.decision import Decision
 from core.history import History
 from core.ticket import Json
+from core.tool import ToolSpec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,13 +59,15 @@ class DecisionPanel(Panel[Ruling]):
         self.sight = sight
         self.read_whole = False
         self.asking = ""
+        self.spec: ToolSpec | None = None
 
     @override
     def compose(self) -> ComposeResult:
         with Vertical(id="panel", classes="-card"):
             yield LineView(id="card")
             yield Input(id="card-why", placeholder="why it is rejected")
-            yield Editor(id="card-input", compact=True, tab_behavior="focus")
+            yield ArgumentsForm(id="card-form")
+            yield LineView(id="card-judged")
             yield LineView(id="panel-keys")
 
     @override
@@ -180,10 +183,7 @@ class DecisionPanel(Panel[Ruling]):
         if what == "reject":
             self.query_one("#card-why", Input).focus()
         elif what == "override":
-            editor = self.query_one("#card-input", Editor)
-            text = json.dumps(self.decision.input, ensure_ascii=True, indent=2)
-            editor.load_text(text)
-            editor.focus()
+            self.call_later(self._show_form)
         else:
             self.set_focus(None)
         self._looked()
@@ -200,6 +200,9 @@ class DecisionPanel(Panel[Ruling]):
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Rejects with the reason; without one it only says that it is needed."""
         event.stop()
+        if self.asking == "override":
+            self.focus_next()
+            return
         why = event.value.strip()
         if why:
             self._if_meant(
@@ -208,17 +211,42 @@ class DecisionPanel(Panel[Ruling]):
         else:
             self.notify("A rejection needs a reason.", severity="warning", markup=False)
 
-    def _override(self) -> None:
-        text = self.query_one("#card-input", Editor).text
+    def learn(self, spec: ToolSpec | None) -> None:
+        """Takes the tool as its server describes it, once that is known."""
+        self.spec = spec
+        if self.asking == "override":
+            form = self.query_one(ArgumentsForm)
+            if form.texts == [field.text for field in form.fields]:
+                self.call_later(self._show_form)
+            self._judge()
+
+    async def _show_form(self) -> None:
+        form = self.query_one(ArgumentsForm)
+        await form.show(fields_of(self.decision.input, self.spec))
+        self._judge()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Says what the policy makes of what is written now."""
+        event.stop()
+        if self.asking == "override":
+            self._judge()
+
+    def _judge(self) -> None:
+        view = self.query_one("#card-judged", LineView)
         try:
-            value = json.loads(text)
+            value = self.query_one(ArgumentsForm).arguments()
         except ValueError as wrong:
-            self.notify(f"Not JSON: {wrong}", severity="warning", markup=False)
+            view.show([line((f"✗ {one_line(str(wrong), 120)}", "harm"))])
             return
-        if not isinstance(value, Mapping):
-            self.notify("An object of arguments is needed.", severity="warning")
+        view.show([judged_line(self.decision, value, self.spec, self.history)])
+
+    def _override(self) -> None:
+        try:
+            value = self.query_one(ArgumentsForm).arguments()
+        except ValueError as wrong:
+            self.notify(one_line(str(wrong), 200), severity="warning", markup=False)
             return
-        self._rule("override", "", dict(value))
+        self._rule("override", "", value)
 
     def _rule(self, kind: str, why: str, value: Json) -> None:
         self.dismiss(

@@ -201,6 +201,15 @@ class DeskCommands(DeskActing, inherit_bindings=False):
             return
         panel = DecisionPanel(decision, history, self.sight)
         self.app.push_screen(panel, self._ruled(decision))
+        self.act(self._learn_tool(panel))
+
+    async def _learn_tool(self, panel: DecisionPanel) -> Said:
+        """Asks the tool server for the schema; that may take a while, or fail."""
+        if self.services.tools is not None:
+            tools = await self.services.tools()
+            if panel.is_attached:
+                panel.learn(tools.get(panel.decision.tool))
+        return Said(words="", done=True)
 
     def _ruled(self, decision: Decision) -> Callable[[Ruling | None], None]:
         def answer(ruling: Ruling | None) -> None:

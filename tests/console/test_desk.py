@@ -1,8 +1,8 @@
 """The desk on a real store: what a person does, and what happens meanwhile."""
 
-import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TypeVar
 
 from textual import events
@@ -10,6 +10,7 @@ from textual.pilot import Pilot
 
 from console.app import HandoffApp
 from console.keytable import COMMANDS
+from console.screens.arguments import ArgumentsForm
 from console.screens.ask import SurePanel
 from console.screens.decision import DecisionPanel
 from console.screens.desk import Desk
@@ -25,6 +26,7 @@ from core.flows.handoff import reply, take_over
 from core.history import History
 from core.ports import Transaction
 from core.ticket import TicketId
+from core.tool import Approve, Consequence, ToolPolicy, ToolSpec
 from store.transaction import SqlStore
 from tests.console.counter import MIRA, Counter
 from tests.console.scenes import ME
@@ -33,6 +35,25 @@ from tests.console.steps import app_on, desk_of, pane_text, screen_text, told, u
 T = TypeVar("T")
 
 WIDE = (200, 50)
+
+REFUND = ToolSpec(
+    name="refund_order",
+    description="",
+    input_schema={
+        "type": "object",
+        "properties": {
+            "order_id": {"type": "string"},
+            "amount": {"type": "string"},
+            "reason": {"type": "string"},
+        },
+    },
+    policy=ToolPolicy(
+        consequence=Consequence.MONEY,
+        approve=Approve.OVER,
+        approve_over=Decimal(50),
+        amount="amount",
+    ),
+)
 
 
 async def shown(pilot: Pilot[None], app: HandoffApp, ticket: str) -> None:
@@ -242,11 +263,41 @@ async def test_an_override_without_its_tool_is_refused_in_one_line(
         await until(pilot, lambda: isinstance(app.screen, DecisionPanel))
         await until(pilot, lambda: app.screen.listening)
         await pilot.press("e")
-        editor = app.screen.query_one("#card-input")
-        assert json.loads(editor.text) == {"order_id": "O-1"}
+        form = app.screen.query_one(ArgumentsForm)
+        await until(pilot, lambda: form.texts == ["O-1"])
+        await until(pilot, lambda: "judged when stored" in screen_text(app))
         await pilot.press("ctrl+s")
         await until(pilot, lambda: "can't be reached to check" in told(app))
         assert (await stored(counter, ticket)).decisions[0].state.value == "pending"
+
+
+async def test_an_override_is_a_form_that_says_what_the_policy_makes_of_it(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("I want my money back.")
+    await counter.proposes(ticket, {"order_id": "O-1", "amount": "118.00"})
+
+    async def tools() -> Mapping[str, ToolSpec]:
+        return {"refund_order": REFUND}
+
+    app = app_on(counter.store, tools=tools)
+    async with app.run_test(size=WIDE) as pilot:
+        await until(pilot, lambda: desk_of(app).pending() is not None)
+        await pilot.press("a")
+        await until(pilot, lambda: isinstance(app.screen, DecisionPanel))
+        await until(pilot, lambda: app.screen.listening and app.screen.spec)
+        await pilot.press("e")
+        form = app.screen.query_one(ArgumentsForm)
+        await until(pilot, lambda: form.texts == ["O-1", "118.00", ""])
+        await until(pilot, lambda: "yours to decide" in screen_text(app))
+        await pilot.press("enter", "end", "backspace", "x")
+        await until(pilot, lambda: "not a positive amount" in screen_text(app))
+        await pilot.press(*["backspace"] * 6, *"18.5")
+        await until(pilot, lambda: "within the policy" in screen_text(app))
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: "approved with changed arguments" in told(app))
+        decision = (await stored(counter, ticket)).decisions[0]
+        assert decision.final_input == {"order_id": "O-1", "amount": "18.5"}
 
 
 async def test_what_happens_elsewhere_comes_by_itself_and_steals_nothing(
