@@ -41,6 +41,7 @@ from tests.faults.traced_worker import Job, code_of, start
 from tests.faults.verdict import Ended, normalised, violations
 from tests.worlds.messages_api import MessagesApi
 from tests.worlds.postgres import Cluster
+from tests.worlds.postgres_pair import Pair
 
 _PATIENCE = 60.0
 _ASLEEP = 5.0
@@ -92,23 +93,22 @@ class Stores:
 
     kind: str
     folder: Path
-    cluster: Cluster | None = None
-    _template: str = ""
-    _made: list[str] = field(default_factory=list)
+    cluster: Cluster | Pair | None = None
+    template: str = ""
 
     def prepare(self) -> None:
         """Makes the store that the others are copied from."""
-        if self.kind == "postgresql":
-            self.cluster = Cluster().start()
-            self._template = self.cluster.create_database()
+        if self.kind != "sqlite":
+            self.cluster = (Pair() if self.kind == "pair" else Cluster()).start()
+            self.template = self.cluster.create_database()
         else:
-            self._template = f"sqlite:///{self.folder / 'template.db'}"
-        asyncio.run(_first(self._template))
+            self.template = f"sqlite:///{self.folder / 'template.db'}"
+        asyncio.run(_first(self.template))
 
     def new(self, folder: Path) -> str:
         """A store's URL."""
         if self.cluster is not None:
-            return self.cluster.create_database(template=self._template)
+            return self.cluster.create_database(template=self.template)
         shutil.copyfile(self.folder / "template.db", folder / "store.db")
         return f"sqlite:///{folder / 'store.db'}"
 

@@ -215,6 +215,9 @@ def _entries(files: dict[str, bytes], folder: Path) -> int:
         with closing(sqlite3.connect(Path(name) / "store.db")) as store:
             (sound,) = store.execute("PRAGMA integrity_check").fetchone()
             assert sound == "ok", sound
+            tables = "SELECT count(*) FROM sqlite_master WHERE name = 'journal'"
+            if store.execute(tables).fetchone() == (0,):
+                return 0
             (newest,) = store.execute("SELECT max(seq) FROM journal").fetchone()
             return newest or 0
 

@@ -66,11 +66,11 @@ async def workers(url: str, count: int, folder: Path) -> AsyncIterator[SqlStore]
 
 async def one_round(store: SqlStore, number: int, arrivals: int) -> Sequence[str]:
     """One ticket's messages; every rule that their end breaks."""
-    first = await receive(store, RandomIds(), _message(number, 0, None))
+    first = await receive(store, RandomIds(), message(number, 0, None))
     ticket = first.ticket
     async with asyncio.TaskGroup() as together:
         for n in range(1, arrivals):
-            arrival = _message(number, n, ticket)
+            arrival = message(number, n, ticket)
             together.create_task(receive(store, RandomIds(), arrival))
     until = time.monotonic() + _SOON
     while True:
@@ -84,7 +84,7 @@ async def one_round(store: SqlStore, number: int, arrivals: int) -> Sequence[str
     return found + _wrong(history, arrivals)
 
 
-def _message(number: int, n: int, ticket: TicketId | None) -> Arrival:
+def message(number: int, n: int, ticket: TicketId | None) -> Arrival:
     return Arrival(
         channel="mail",
         external_id=f"<{number}.{n}@example.com>",
