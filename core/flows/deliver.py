@@ -126,6 +126,10 @@ async def _hand_over(channel: Channel, claimed: _Claimed) -> Reply:
 
 
 def _store_fate(fate: Reply, tx: Transaction) -> None:
+    """Stores what became of a reply, unless another sender took it up meanwhile."""
+    reply = tx.reply(fate.message_id)
+    if reply is None or (reply.state, reply.attempts) != ("sending", fate.attempts):
+        return
     done = fate.state == "delivered"
     tx.save_reply(replace(fate, delivered_at=tx.now) if done else fate)
     if fate.state in {"delivered", "failed", "withheld"}:

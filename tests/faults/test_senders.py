@@ -3,12 +3,17 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
+import pytest
+
 from core.flows.deliver import deliver_due
 from core.history import Reply
+from core.journal import Delivery
 from core.ports import Channel, Transaction
+from store import outbox
 from store.transaction import SqlStore
 from tests.flows.world import Gate, world_on
 
@@ -59,6 +64,26 @@ async def test_rule_08_two_senders_that_found_the_same_reply_deliver_it_once(
             channel.gate.opened.set()
         assert early.result() == 1
         assert len(world.delivered()) == 1
+
+
+async def test_rule_08_a_sender_that_was_given_up_changes_nothing_any_more(
+    store: SqlStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outbox, "LONG_SENDING", timedelta(0))
+    async with world_on(store, tmp_path) as world:
+        ticket = await world.opened()
+        await world.runs(ticket)
+        channel: Channel = Held(world.house.channels["mail"])
+        slow = replace(world.house, channels={"mail": channel})
+        async with asyncio.TaskGroup() as senders:
+            senders.create_task(deliver_due(slow))
+            await channel.gate.reached.wait()
+            assert await deliver_due(world.house) == 1  # it took that one too long
+            channel.gate.opened.set()
+        assert len(world.delivered()) == 1
+        (reply,) = (await world.chart(ticket)).outbox
+        assert (reply.state, reply.attempts) == ("delivered", 2)
+        assert len(await world.journal(ticket, Delivery)) == 1
 
 
 async def test_rule_08_a_sender_that_wakes_up_late_says_nothing_twice(
