@@ -139,13 +139,12 @@ def is_live(history: History, run: Run, entry: Entry) -> bool:
     """Whether a call without a result is this run's to carry out.
 
     It is when this run asked for it, or a run that was cut off did and nobody has held
-    the ticket since. An open ledger row is always looked after.
+    the ticket since. What the ledger has taken is always looked after: it was begun,
+    and what became of it, also where a person found it out, is its result.
     """
     call = entry.body
-    if isinstance(call, ToolCalled):
-        action = history.action_for(call.id)
-        if action is not None and action.open:
-            return True
+    if isinstance(call, ToolCalled) and history.action_for(call.id) is not None:
+        return True
     return entry.actor.name in {r.id for r in gone_on_with(history, run)}
 
 

@@ -7,9 +7,11 @@ import click
 from console import plain, shapes
 from console.commands import base
 from console.commands.base import REFUSED, USAGE, Failed, fail
+from core.cleanse import one_line
 from core.flows import handoff
 from core.flows.handoff import GiveBack
 from core.flows.person import Done, NotHolder, NotPossible
+from core.ledger import ActionState
 from core.lock import (
     Acquired,
     Acquisition,
@@ -79,8 +81,10 @@ def take(ticket: str, wait: float, force: bool, why: str) -> None:  # noqa: FBT0
             outcome = await handoff.take_over(
                 desk.store, TicketId(ticket), desk.me, forced=force, why=why
             )
-            if isinstance(outcome, TakeoverWanted) and wait:
-                return await _handed_over(desk, outcome.lock, wait)
+            if isinstance(outcome, TakeoverWanted):
+                await _say_what_runs(desk, TicketId(ticket))
+                if wait:
+                    return await _handed_over(desk, outcome.lock, wait)
             return _yours(outcome, desk.me.name)
 
     lock = base.run(work())
@@ -88,10 +92,20 @@ def take(ticket: str, wait: float, force: bool, why: str) -> None:  # noqa: FBT0
     base.show(said, lambda: f"{ticket} is yours, token {lock.token}")
 
 
+async def _say_what_runs(desk: base.Desk, ticket: TicketId) -> None:
+    """What the operator waits for: a model call is cancelled, a tool call is not."""
+    history = await desk.store.read(lambda tx: tx.history(ticket))
+    under_way = [a for a in history.actions if a.state is ActionState.INTENDED]
+    if under_way:
+        name = one_line(under_way[-1].tool, 40)
+        base.warn(f"{name} is under way; it is finished and recorded first")
+    else:
+        base.warn("a run works on it; waiting for its next boundary")
+
+
 async def _handed_over(desk: base.Desk, lock: Lock, seconds: float) -> Lock:
     """The lock once the run has handed it over."""
     me = Holder(kind=HolderKind.OPERATOR, name=desk.me.name)
-    base.warn("a run works on it; waiting for its next boundary")
     try:
         async with asyncio.timeout(seconds):
             while lock.holder != me:

@@ -1,5 +1,6 @@
 """People use tools by the agent's own way: policy, ledger, decisions (rules 5 to 7)."""
 
+import asyncio
 from dataclasses import replace
 
 from core.decision import Approved, NotAllowed, Rejected, Verdict
@@ -18,11 +19,12 @@ from core.flows.person import Done, NotHolder, NotPossible
 from core.flows.supervise import decide
 from core.journal import IdentityChanged, Refused
 from core.ledger import ActionState
+from core.lock import TakeoverWanted
 from core.policy import policy_version
 from core.ticket import Json, TicketId, operator
 from core.turn import Stop
-from tests.flows.world import ANA, BEN, DEP, REFUNDS, SUP, World
-from tests.worlds.brains import Reply, Script, text_of
+from tests.flows.world import ANA, BEN, DEP, REFUNDS, SUP, Gate, World, calls
+from tests.worlds.brains import Reply, Script, calls_in, text_of
 
 APPROVE = Verdict(kind="approve", why="", input=None, seen=None)
 REJECT = Verdict(kind="reject", why="changed my mind", input=None, seen=None)
@@ -196,4 +198,37 @@ async def test_f03_a_lost_answer_is_in_doubt_and_settled_on_evidence(
     assert action.state is ActionState.DONE
     assert action.events[-1].by == operator("ana")
     assert (await world.chart(ticket)).standing.doubts == ()
+    assert world.shop.effects == 1
+
+
+async def test_rule_05_what_a_person_found_out_is_what_the_agent_is_told(
+    world: World,
+) -> None:
+    world.model.brain = Script(
+        [
+            calls(("find_customer", {"order_id": "O-1"})),
+            calls(("refund_order", SMALL)),
+            Reply(text="It is refunded."),
+        ]
+    )
+    ticket = await world.opened()
+    gate = world.shop.gate = Gate()
+    world.shop.lose = 1
+    running = asyncio.ensure_future(world.runs(ticket))
+    await gate.reached.wait()
+    assert isinstance(await take_over(world.store, ticket, ANA), TakeoverWanted)
+    gate.opened.set()
+    assert await asyncio.wait_for(running, 5) is Stop.HANDED_OVER
+    (action,) = (await world.chart(ticket)).actions
+    assert action.state is ActionState.IN_DOUBT
+    settled = await settle_doubt(
+        world.store, ticket, ANA, action.id, happened=True, evidence="provider says so"
+    )
+    assert isinstance(settled, Done)
+    world.shop.gate = None
+    await give_back(world.store, ticket, ANA, GiveBack(to="agent", carry_on=True))
+    assert await world.runs(ticket) is Stop.ANSWERED
+    results = [str(r["content"]) for _, r in calls_in(world.model.bodies[-1]) if r]
+    assert "ana has checked: it was carried out. provider says so" in results[-1]
+    assert "Not run" not in text_of(world.model.bodies[-1])
     assert world.shop.effects == 1

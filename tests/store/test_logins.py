@@ -18,11 +18,14 @@ from core.decision import (
     Verdict,
 )
 from core.errors import StoreUnreachable
+from core.flows.amend import verify
 from core.flows.handoff import reply, take_over
+from core.flows.operate import Proposed, use_tool
 from core.flows.people import Changed, add, admit_worker, give_role
 from core.flows.person import Done, NotPossible
 from core.flows.run import work
 from core.flows.supervise import decide
+from core.journal import IdentityChanged
 from core.lock import Acquired
 from core.ticket import TicketId
 from core.turn import Stop
@@ -215,6 +218,35 @@ async def test_f15_four_eyes_are_two_logins(house: World, logins: str) -> None:
     finally:
         await first.close()
         await second.close()
+
+
+async def test_f15_nobody_approves_their_own_by_console_core_or_plain_sql(
+    house: World, logins: str
+) -> None:
+    ticket = await house.opened()
+    store = opened(logins, MIA.name)
+    hands = replace(house.house, store=store)
+    try:
+        await take_over(store, ticket, MIA)
+        known = IdentityChanged(
+            verified=True, customer="c-1", name=None, method="phone", evidence="called"
+        )
+        await verify(store, ticket, MIA, known)
+        wanted = {"order_id": "O-1", "amount": "80.00"}
+        asked = await use_tool(hands, ticket, MIA, REFUNDS.name, wanted)
+        assert isinstance(asked, Proposed)
+        name = asked.decision.id
+        assert isinstance(await decide(store, name, APPROVE, MIA, REFUNDS), NotAllowed)
+        less = replace(APPROVE, kind="override", input=wanted)
+        assert isinstance(await decide(store, name, less, MIA, REFUNDS), NotAllowed)
+        with (
+            plainly(logins, MIA) as mia,
+            pytest.raises(psycopg.errors.InsufficientPrivilege, match="own proposal"),
+        ):
+            mia.execute(FORGERIES["approve"])  # type: ignore[arg-type]
+    finally:
+        await store.close()
+    assert house.shop.effects == 0
 
 
 async def test_f16_a_demotion_counts_for_a_login_at_once(
