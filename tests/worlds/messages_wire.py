@@ -113,7 +113,11 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         desk = self.server.desk
         path = self.path.partition("?")[0]
-        raw = self.rfile.read(int(self.headers.get("content-length", 0)))
+        announced = int(self.headers.get("content-length", 0))
+        raw = self.rfile.read(announced)
+        if len(raw) < announced:  # the client died in the middle of asking
+            self.close_connection = True
+            return
         recorded = desk.arrive(path, dict(self.headers.items()), raw)
         if path == "/v1/messages/count_tokens":
             self._finish(recorded, 200, {"input_tokens": len(raw) // 4})
