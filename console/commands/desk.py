@@ -50,6 +50,10 @@ def tickets(view: str, search: str, customer: str | None) -> None:
                 theirs = await desk.store.read(lambda tx: tx.of_customer(customer))
                 names = {row.ticket for row in theirs}
                 rows = tuple(row for row in rows if row.ticket in names)
+            pause = await desk.store.read(lambda tx: tx.pause())
+        if pause is not None:
+            since = plain.stamp(pause.at)
+            base.warn(f"{pause.by} stopped the agent everywhere {since}: {pause.why}")
         base.show([shapes.queue_row(r) for r in rows], lambda: plain.queue(rows))
 
     base.run(work())

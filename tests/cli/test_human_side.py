@@ -258,7 +258,7 @@ def test_f71_what_a_disabled_operator_holds_goes_back_to_the_queue(
     handoff: Handoff,
 ) -> None:
     handoff("operator", "add", "Mira")
-    ticket = opened(both)
+    ticket = opened(handoff)
     handoff("take", ticket, "--as", "Mira")
     disabled = handoff("operator", "disable", "Mira", "--json")
     chart = handoff("show", ticket, "--json").json
@@ -290,3 +290,41 @@ def test_a_colleague_who_is_given_a_ticket_holds_it_and_sees_it_as_hers(
         "handed_over",
     ]
     assert journal[-2]["body"]["to"] == "Mira"
+
+
+def test_rule_06_on_postgresql_a_login_does_what_its_operator_may(
+    anywhere: Handoff, postgres_url: str
+) -> None:
+    def by(login: str) -> Handoff:
+        url = postgres_url.replace("//postgres@", f"//{login}@")
+        return lambda *said, stdin="": anywhere("--store", url, *said, stdin=stdin)
+
+    admin, eve, bot = by("postgres"), by("cli_eve"), by("cli_bot")
+    before = eve("tickets")
+    added = admin("operator", "add", "cli_eve", "--json")
+    granted = admin("operator", "grant", "cli_bot", "--json")
+    ticket = opened(eve)
+    taken = eve("take", ticket, "--json")
+    replied = eve("reply", ticket, "Hello.")
+    refused = [
+        eve("pause"),
+        eve("operator", "add", "cli_more"),
+        eve("operator", "role", "cli_eve", "supervisor"),
+        eve("take", ticket, "--force", "--why", "mine"),
+    ]
+    worked = bot("worker", "--drain", "--json")
+    stranger = bot("take", ticket)
+    gone = admin("operator", "disable", "cli_eve")
+    late = eve("reply", ticket, "Me again.")
+
+    assert before.code == 3
+    assert added.json["to_run"] == granted.json["to_run"] == []
+    assert taken.json["holder"]["name"] == "cli_eve"
+    assert replied.code == 0
+    assert [s.code for s in refused] == [1, 1, 1, 1]
+    assert worked.code == 0
+    assert stranger.code == 2
+    assert "there is no operator named cli_bot" in stranger.err
+    assert gone.code == 0
+    assert late.code == 1
+    assert admin("show", ticket, "--json").json["lock"]["holder"] is None
