@@ -69,7 +69,7 @@ class PeoplePanel(Panel[Change]):
             if p.operator == who.name
         ]
         state = "disabled" if who.disabled else (there[0] if there else "not here")
-        role = "wait" if who.role is Role.SUPERVISOR else "text"
+        role = "strong" if who.role is Role.SUPERVISOR else "text"
         return line(
             (
                 fit(one_line(who.name, 40), 24) + " ",

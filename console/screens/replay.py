@@ -83,7 +83,7 @@ class ReplayPanel(Panel[RunId]):
         run, number, verdict = self.record.run, self.turn, self.verdict
         record, history = self.record, self.history
         self.query_one("#panel-head", LineView).draw(
-            lambda w: [clip(replay_head(run, number, verdict), w), ()]
+            lambda w: [clip(s, w) for s in replay_head(run, number, verdict)]
         )
         self.query_one("#request", LineView).draw(
             lambda w: request_lines(record, number, verdict, w - 1)

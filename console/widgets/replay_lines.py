@@ -34,19 +34,21 @@ class Verdict:
     diff: tuple[str, ...] = ()
 
 
-def replay_head(run: Run, number: int, verdict: Verdict) -> Line:
+def replay_head(run: Run, number: int, verdict: Verdict) -> list[Line]:
     """Which run, which turn, and whether it can be rebuilt."""
     turns = max(1, len(run.turns))
     model = one_line(run.answered_by or run.model, 40)
     stop = stop_words(run.stop.value) if run.stop else "works"
-    return line(
-        (f"{one_line(run.id, 30)} ", "strong"),
-        (f"turn {number} of {turns} ", "yours"),
-        (f"· {stop} · {model} · prompt ", "dim"),
-        (one_line(run.prompt.version.version, 24), "dim"),
-        ("   ", "dim"),
-        (verdict.words, verdict.role),
-    )
+    return [
+        line(
+            (f"{one_line(run.id, 30)} ", "strong"),
+            (f"turn {number} of {turns} ", "yours"),
+            (f"· {stop} · {model} · prompt ", "dim"),
+            (one_line(run.prompt.version.version, 24), "dim"),
+        ),
+        line((verdict.words, verdict.role)),
+        EMPTY,
+    ]
 
 
 def request_lines(

@@ -1,27 +1,58 @@
-"""Pictures of the screen: SVG as the library draws it, PNG where a font is there."""
+"""Pictures of the screen, which are also what it must look like.
 
+A picture that looks different from the one that is kept fails its test, and what was
+seen lies beside the test's other files. With `HANDOFF_PICTURES=write` the pictures
+are drawn anew instead, as SVG and, where a font is there, as PNG.
+"""
+
+import asyncio
+import os
+import re
 from pathlib import Path
 
 import pytest
 
+from console.app import HandoffApp
+
 PICTURES = Path(__file__).parents[2] / "screenshots"
 FONTS = Path("/usr/share/fonts/truetype")
 FAMILIES = {"firacode": "Fira Code", "dejavu": "DejaVu Sans Mono"}
+_IDS = re.compile(r"terminal-\d+")
 
 
-def keep(svg: str, name: str) -> Path:
-    """Writes a picture as SVG and, where it can be drawn, as PNG."""
-    path = PICTURES / f"{name}.svg"
-    path.parent.mkdir(exist_ok=True)
-    if not path.exists() or path.read_text(encoding="utf-8") != svg:
+async def settled(app: HandoffApp) -> str:
+    """The screen as SVG, once it looks the same twice."""
+    before, now = "", app.export_screenshot(title="handoff")
+    while before != now:
+        await asyncio.sleep(0.15)
+        before, now = now, app.export_screenshot(title="handoff")
+    return _IDS.sub("terminal", now)
+
+
+async def keep(app: HandoffApp, name: str, seen: Path) -> None:
+    """Compares the screen with its picture, or draws the picture anew.
+
+    Args:
+        app: Whose screen.
+        name: The picture's.
+        seen: Where what is seen goes, if it is another.
+    """
+    svg, path = await settled(app), PICTURES / f"{name}.svg"
+    if os.environ.get("HANDOFF_PICTURES") == "write":
+        path.parent.mkdir(exist_ok=True)
         path.write_text(svg, encoding="utf-8")
+        draw(path)
+    elif not path.exists() or path.read_text(encoding="utf-8") != svg:
+        other = seen / path.name
+        other.write_text(svg, encoding="utf-8")
+        pytest.fail(f"{name} looks different: {other}; see tests/console/pictures.py")
+
+
+def draw(path: Path) -> None:
+    """Draws an SVG as PNG, where a font is there."""
     family = next((f for d, f in FAMILIES.items() if (FONTS / d).is_dir()), None)
-    if family is not None:
-        _draw(path, family)
-    return path
-
-
-def _draw(path: Path, family: str) -> None:
+    if family is None:
+        return
     resvg_py = pytest.importorskip("resvg_py")
     drawn = resvg_py.svg_to_bytes(
         svg_path=str(path), font_dirs=[str(FONTS)], monospace_family=family

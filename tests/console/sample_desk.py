@@ -2,7 +2,9 @@
 
 from datetime import timedelta
 
+from core.journal import Thinking
 from core.ledger import ActionState
+from core.ticket import JsonObject, RunId, agent
 from core.turn import Stop
 from tests.console.scenes import NOW, Scene
 
@@ -90,12 +92,19 @@ def kitchen() -> Scene:
     s.at = NOW - timedelta(minutes=4)
     s.asks("Nothing came. Please refund all of it as agreed.")
     s.later(seconds=5).run("R-A07C")
+    thought = said("I look where part 2 is now.")
+    s.turn(
+        thought,
+        used(s, "track_parcel", {"order_id": "SU-88421", "part": 2}, after=1),
+    )
+    s.add(agent(RunId(s.run_id)), Thinking(block=thought))
     s.calls(
         "track_parcel",
         {"order_id": "SU-88421", "part": 2},
         "carrier: lost between depots, claim opened",
         took=1.1,
     )
+    s.turn(used(s, "get_order", {"order_id": "SU-88421"}))
     s.calls(
         "get_order",
         {"order_id": "SU-88421"},
@@ -110,7 +119,6 @@ def kitchen() -> Scene:
             "waits for": "a supervisor",
         }
     )
-    s.turns(2, 9_100, 400)
     s.proposes(
         "D-118",
         {
@@ -124,6 +132,19 @@ def kitchen() -> Scene:
     )
     s.ends(Stop.AWAITING_DECISION)
     return s
+
+
+def said(text: str) -> JsonObject:
+    """What the model says beside its calls."""
+    return {"type": "text", "text": text}
+
+
+def used(
+    scene: Scene, name: str, arguments: JsonObject, *, after: int = 0
+) -> JsonObject:
+    """The model's call that is journaled next, or after so many entries."""
+    call = f"call-{len(scene.entries) + after}"
+    return {"type": "tool_use", "id": call, "name": name, "input": arguments}
 
 
 def parcel() -> Scene:

@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import TypeVar
 
+from core.context import BUILDER, Voice, build_request, canonical_message
 from core.decision import Decision, Operator, Role, arguments_hash
 from core.history import Draft, History, QueueRow, Reply
 from core.journal import (
@@ -32,12 +33,14 @@ from core.journal import (
     Triaged,
 )
 from core.ledger import Action, ActionEvent, ActionState
+from core.limits import Limits
 from core.lock import FencingToken, Holder, HolderKind, Lock
 from core.ports import Pause, Presence, QueueQuery, Transaction, Worker
 from core.standing import Standing, fold, status
 from core.ticket import (
     Actor,
     Json,
+    JsonObject,
     Origin,
     RunId,
     Status,
@@ -148,6 +151,50 @@ class Scene:
         self.runs[-1] = replace(self.runs[-1], turns=turns)
         turned = RunChanged(run=self.run_id, change="turn", turn=count)
         return self.add(agent(RunId(self.run_id)), turned)
+
+    def turn(self, *content: JsonObject, sent: int = 3_000, said: int = 130) -> "Scene":
+        """One turn, with what came back; its request is built from the journal."""
+        run = self.runs[-1]
+        usage = Usage(in_tokens=sent, out_tokens=said)
+        response = ModelResponse(
+            id=f"msg-{len(run.turns) + 1}",
+            model="claude-sonnet-5-5",
+            content=content,
+            stop_reason="tool_use",
+            usage=usage,
+            request_id=None,
+        )
+        turn = Turn(
+            number=len(run.turns) + 1,
+            built_at=len(self.entries),
+            upto=0,
+            requested_at=self.at,
+            response=response,
+            applied=True,
+        )
+        self.runs[-1] = replace(run, turns=(*run.turns, turn))
+        return self
+
+    def record(self, run: RunId) -> RunRecord:
+        """The run with its requests, as they are built from the journal."""
+        history = self.history()
+        found = history.run(run)
+        assert found is not None
+        limits = replace(Limits(), max_output_tokens=found.max_tokens)
+        built = [
+            build_request(
+                history.as_of(turn.built_at),
+                found.prompt,
+                found.tools,
+                limits,
+                model=found.model,
+                voice=Voice(found.staff_voice),
+            )
+            for turn in found.turns
+        ]
+        requests = tuple(tuple(map(canonical_message, b.messages)) for b in built)
+        whole = replace(found, system=built[0].system, builder=BUILDER)
+        return RunRecord(run=whole, messages=requests[-1], requests=requests)
 
     def calls(
         self,
