@@ -278,8 +278,12 @@ class Transaction(Protocol):
 
     # People, drafts, workers
 
-    def operators(self) -> tuple[Operator, ...]:
-        """Everybody, by name."""
+    def operators(self, *, alone: bool = False) -> tuple[Operator, ...]:
+        """Everybody, by name.
+
+        Args:
+            alone: Whether others who ask so wait until this transaction has ended.
+        """
 
     def save_operator(self, operator: Operator) -> None:
         """Stores a new or changed operator."""
@@ -293,6 +297,13 @@ class Transaction(Protocol):
         Returns:
             What an administrator has to run, where this login may not; empty where
             it is done, and always on SQLite.
+        """
+
+    def expel(self, login: str) -> tuple[str, ...]:
+        """Takes all rights on the store from a database login.
+
+        Returns:
+            As `admit`.
         """
 
     def save_draft(self, draft: Draft) -> None:

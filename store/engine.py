@@ -65,6 +65,9 @@ class Engine(Protocol):
     ) -> tuple[str, ...]:
         """Gives a login a role's rights, or says what an administrator has to run."""
 
+    def expel(self, connection: sa.Connection, login: str) -> tuple[str, ...]:
+        """Takes all rights from a login, or says what has to be run."""
+
     def follow(self) -> AsyncIterator[frozenset[TicketId]]:
         """The change feed, as `core.ports.Store.follow` gives it."""
 

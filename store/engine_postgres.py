@@ -27,7 +27,7 @@ from core.ticket import TicketId
 from store import changes
 from store.columns import decode_text
 from store.faults import translate
-from store.rights import admit
+from store.rights import admit, expel
 
 T = TypeVar("T")
 
@@ -126,6 +126,10 @@ class PostgresEngine:
     ) -> tuple[str, ...]:
         """Gives a login a role's rights, or says what an administrator has to run."""
         return admit(connection, login, role)
+
+    def expel(self, connection: sa.Connection, login: str) -> tuple[str, ...]:
+        """Takes all rights from a login, or says what has to be run."""
+        return expel(connection, login)
 
     async def follow(self) -> AsyncIterator[frozenset[TicketId]]:
         """Sets of changed tickets, after an empty one that says where it begins."""

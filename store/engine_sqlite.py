@@ -159,6 +159,10 @@ class SqliteEngine:
         """Nothing: who may use the file is the file system's matter."""
         return ()
 
+    def expel(self, connection: sa.Connection, login: str) -> tuple[str, ...]:  # noqa: ARG002
+        """Nothing, for the same reason."""
+        return ()
+
     async def follow(self) -> AsyncIterator[frozenset[TicketId]]:
         """Sets of changed tickets, after an empty one that says where it begins."""
         try:

@@ -30,6 +30,11 @@ _MAY = sa.text(
     " FROM pg_class c WHERE c.oid = 'operators'::regclass"
 )
 
+_OWNS = sa.text(
+    "SELECT pg_has_role(:login, c.relowner, 'MEMBER')"
+    " FROM pg_class c WHERE c.oid = 'operators'::regclass"
+)
+
 
 def admit(connection: sa.Connection, login: str, role: Role | None) -> tuple[str, ...]:
     """Gives a login a role's rights; None: those of a worker.
@@ -38,17 +43,45 @@ def admit(connection: sa.Connection, login: str, role: Role | None) -> tuple[str
         The statements that this login may not run, for an administrator.
     """
     may_grant, exists, may_create = connection.execute(_MAY, {"login": login}).one()
+    if exists and _owns(connection, login):
+        return ()
     wanted = _grants(login, role)
     if not exists and not may_create:
         return (_create(login), *wanted)
-    raw = connection.execution_options(no_parameters=True)
     if not exists:
-        raw.exec_driver_sql(_create(login))
+        _run(connection, _create(login))
     if not may_grant:
         return wanted
-    for statement in wanted:
-        raw.exec_driver_sql(statement)
+    _run(connection, *wanted)
     return ()
+
+
+def expel(connection: sa.Connection, login: str) -> tuple[str, ...]:
+    """Takes all rights from a login; it still is one, for other databases.
+
+    Returns:
+        The statements that this login may not run, for an administrator.
+    """
+    may_grant, exists, _ = connection.execute(_MAY, {"login": login}).one()
+    if not exists or _owns(connection, login):
+        return ()
+    tables = ", ".join((*sorted(metadata.tables), _REVISION))
+    taken = f"REVOKE ALL ON {tables} FROM {_quoted(login)}"
+    if not may_grant:
+        return (taken,)
+    _run(connection, taken)
+    return ()
+
+
+def _owns(connection: sa.Connection, login: str) -> bool:
+    """Whether the tables are the login's: whose they are has all rights."""
+    return bool(connection.scalar(_OWNS, {"login": login}))
+
+
+def _run(connection: sa.Connection, *statements: str) -> None:
+    raw = connection.execution_options(no_parameters=True)
+    for statement in statements:
+        raw.exec_driver_sql(statement)
 
 
 def _create(login: str) -> str:

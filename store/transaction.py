@@ -326,8 +326,10 @@ class SqlTransaction:
 
     # People, drafts, workers
 
-    def operators(self) -> tuple[Operator, ...]:
-        """Everybody, by name."""
+    def operators(self, *, alone: bool = False) -> tuple[Operator, ...]:
+        """Everybody, by name; `alone`, others who ask so wait for the end."""
+        if alone:
+            self._engine.alone(self._connection, "handoff people")
         return people.read_operators(self._connection)
 
     def save_operator(self, operator: Operator) -> None:
@@ -360,6 +362,10 @@ class SqlTransaction:
     def admit(self, login: str, role: Role | None) -> tuple[str, ...]:
         """Gives a database login the rights of a role, or says who has to."""
         return self._engine.admit(self._connection, login, role)
+
+    def expel(self, login: str) -> tuple[str, ...]:
+        """Takes all rights from a database login, or says who has to."""
+        return self._engine.expel(self._connection, login)
 
     def pause(self) -> Pause | None:
         """Why the agent is stopped everywhere, or None."""

@@ -130,7 +130,7 @@ def _change(
     act: str,
 ) -> Changed | NotPossible:
     """A supervisor changes somebody; there is always one supervisor left."""
-    people = {o.name: o for o in tx.operators()}
+    people = {o.name: o for o in tx.operators(alone=True)}
     if by.name not in people or not _supervises(people[by.name]):
         return _refused(tx, by, name, "only a supervisor may change people")
     new = make(people.get(name))
@@ -138,9 +138,8 @@ def _change(
         return _refused(tx, by, name, new.why)
     if not any(_supervises(o) for o in (people | {name: new}).values()):
         return _refused(tx, by, name, f"{name} is the last supervisor")
-    # the act first: of two who change people at once, the second looks again
     tx.keep_act(HouseAct(by=by.name, act=act, whom=name, why="", at=tx.now))
-    to_run = tx.admit(name, new.role) if not new.disabled else ()
+    to_run = tx.expel(name) if new.disabled else tx.admit(name, new.role)
     tx.save_operator(new)
     return Changed(operator=new, to_run=to_run)
 

@@ -326,5 +326,6 @@ def test_rule_06_on_postgresql_a_login_does_what_its_operator_may(
     assert stranger.code == 2
     assert "there is no operator named cli_bot" in stranger.err
     assert gone.code == 0
-    assert late.code == 1
+    assert late.code == 3
+    assert "lacks a right" in late.err
     assert admin("show", ticket, "--json").json["lock"]["holder"] is None

@@ -21,7 +21,14 @@ from core.errors import StoreUnreachable
 from core.flows.amend import verify
 from core.flows.handoff import reply, take_over
 from core.flows.operate import Proposed, use_tool
-from core.flows.people import Changed, add, admit_worker, give_role
+from core.flows.people import (
+    Changed,
+    add,
+    admit_worker,
+    disable,
+    enable,
+    give_role,
+)
 from core.flows.person import Done, NotPossible
 from core.flows.run import work
 from core.flows.supervise import decide
@@ -303,3 +310,28 @@ async def test_a_supervisor_who_may_not_grant_is_told_what_has_to_be_run(
         assert isinstance(moved, Changed)
     finally:
         await again.close()
+
+
+async def test_f71_who_was_disabled_reads_nothing_more_until_enabled(
+    house: World, logins: str
+) -> None:
+    await house.opened()
+    look = "SELECT count(*) FROM journal"
+    with plainly(logins, EVE) as eve:
+        assert eve.execute(look).fetchone() is not None
+        eve.rollback()
+        await disable(house.store, ADMIN, EVE.name)
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            eve.execute(look)
+        eve.rollback()
+        await enable(house.store, ADMIN, EVE.name)
+        assert eve.execute(look).fetchone() is not None
+
+
+async def test_the_owner_of_the_tables_keeps_their_rights_as_an_agent(
+    house: World, logins: str
+) -> None:
+    moved = await give_role(house.store, MIA, ADMIN.name, Role.AGENT)
+    assert isinstance(moved, Changed)
+    assert moved.to_run == ()
+    assert isinstance(await add(house.store, MIA, BOT, Role.AGENT), Changed)
