@@ -46,9 +46,12 @@ class HandoffApp(PacedApp, inherit_bindings=False):
         self.register_theme(DARK)
         self.register_theme(LIGHT)
         self.theme = services.theme
+        self.set_class(services.ascii, "-ascii")
 
     def on_mount(self) -> None:
         """Opens the desk and listens for kills."""
+        few = not self.is_headless and self.console.color_system == "standard"
+        self.set_class(few, "-few")
         loop = asyncio.get_running_loop()
         for name in ("SIGTERM", "SIGHUP", "SIGINT"):
             number = getattr(signal, name, None)

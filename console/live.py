@@ -63,6 +63,7 @@ class Services:
         log_path: Where errors are written, told when the program fails.
         theme: The theme to start with.
         hold_off: How long a reply written here can be taken back.
+        ascii: Whether the terminal can show nothing but ASCII.
         keys: Other keys for commands, by the command's id.
         canned: Replies that are written already, by name.
     """
@@ -78,6 +79,7 @@ class Services:
     log_path: Path | None = None
     theme: str = "handoff-dark"
     hold_off: timedelta = timedelta(0)
+    ascii: bool = False
     keys: Mapping[str, str] = field(default_factory=dict)
     canned: Mapping[str, str] = field(default_factory=dict)
 

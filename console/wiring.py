@@ -10,6 +10,7 @@ import getpass
 import os
 import secrets
 import socket
+import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
@@ -272,6 +273,7 @@ def services(config: Config, store: Store, who: Operator, title: str = "") -> Se
         title=title,
         hold_off=config.limits.hold_off_human,
         keys=config.keys,
+        ascii=not (sys.stdout.encoding or "").lower().startswith("utf"),
         canned=read_replies(config.file.resolve().parent / "replies")
         if config.file is not None
         else {},

@@ -280,19 +280,17 @@ class DeskTeam(DeskCommands, inherit_bindings=False):
             return
         name = one_line(who.name, 40)
         other = Role.AGENT if who.role is Role.SUPERVISOR else Role.SUPERVISOR
+        work = change.what == "work"
         words = f"makes {name} {other.value}"
-        act = self.team.give_role(who.name, other)
-        if change.what == "work":
-            words = (
-                f"lets {name} work here again" if who.disabled else f"disables {name}"
-            )
-            act = self.team.let_work(who.name, on=who.disabled)
+        if work:
+            again = f"lets {name} work here again"
+            words = again if who.disabled else f"disables {name}"
 
         def answer(sure: bool | None) -> None:  # noqa: FBT001 # Textual's own form
-            if sure:
-                self.act(act)
-            else:
-                act.close()
+            if sure and work:
+                self.act(self.team.let_work(who.name, on=who.disabled))
+            elif sure:
+                self.act(self.team.give_role(who.name, other))
 
         panel_ = SurePanel([line((name, "strong")), EMPTY], words, "nobody was changed")
         self.app.push_screen(panel_, answer)

@@ -129,7 +129,7 @@ def _mine(name: str, s: Standing, since: datetime, sight: Sight) -> _Said:
         role="solid-yours",
         symbol="■",
         words=f"YOU HOLD {name} since {at} · the agent is silent{caught}",
-        brief=f"YOU HOLD {name}{caught}",
+        brief=f"YOU HOLD {name} since {at}{caught}",
         keys=(("w", "withheld", "look"), give) if caught else (give,),
     )
 

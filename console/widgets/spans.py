@@ -57,6 +57,27 @@ ROLES = (
 EMPTY: Line = ()
 
 
+_ASCII = str.maketrans(
+    {
+        "▲": "^", "■": "#", "□": "o", "●": "*", "○": "-", "◐": "~", "✓": "+",
+        "✗": "x", "‖": "=", "▸": ">", "▾": "v", "▼": "v", "▌": "|", "┃": "|",
+        "│": "|", "─": "-", "→": ">", "←": "<", "↑": "^", "↓": "v", "⏎": "enter",
+        "⚠": "!", "·": "-", "…": ".", "“": '"', "”": '"', "\u2019": "'", "•": "*",
+    }
+)  # fmt: skip
+
+
+def in_ascii(text: str) -> str:
+    """The text for a terminal without Unicode, as wide as before where it can be."""
+    if text.isascii():
+        return text
+    out = []
+    for character in text.translate(_ASCII):
+        size = 1 if character.isascii() else cell_len(character)
+        out.append(character if character.isascii() else "?" * size)
+    return "".join(out)
+
+
 def line(*parts: str | tuple[str, str] | Span) -> Line:
     """A line from texts, `(text, role)` pairs and spans."""
     return tuple(Span(p) if isinstance(p, str) else Span(*p) for p in parts)

@@ -106,13 +106,14 @@ def lock_lines(item: Item, body: LockChanged, reader: Reader) -> list[Line]:
     match body.change:
         case "acquired" | "handed_over" | "forced":
             lasting = ", still held" if item.open_end else ""
-            why = f" · {one_line(body.why, 120)}" if body.why else ""
+            why = one_line(body.why or "", 400)
             forced = " · taken by force" if body.change == "forced" else ""
             return [
                 line(
                     (f"■ Held by {who} ", "yours"),
-                    (f"from {at}{lasting}{forced}{why}", "dim"),
-                )
+                    (f"from {at}{lasting}{forced}", "dim"),
+                ),
+                *(paragraph(why, reader.width, "dim", indent=2) if why else []),
             ]
         case "released":
             to = {

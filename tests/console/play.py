@@ -1,6 +1,7 @@
 """The console on a store, as a program of its own: `python -m tests.console.play`."""
 
 import asyncio
+import os
 import sys
 
 from console.app import HandoffApp
@@ -19,7 +20,7 @@ class Failing(HandoffApp):
 
 async def play(url: str, *, fails: bool) -> int:
     store = SqlStore.open(url)
-    app = app_on(store, pace=Pace())
+    app = app_on(store, pace=Pace(), ascii="HANDOFF_ASCII" in os.environ)
     if fails:
         app = Failing(app.services, Pace())
     await app.run_async()

@@ -10,7 +10,7 @@ import struct
 import sys
 import termios
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -50,12 +50,24 @@ class Terminal:
             assert time.monotonic() < end, f"no {wanted!r} on\n{self.screen()}"
             self.read()
 
-    def screen(self) -> str:
-        """What the terminal shows."""
+    def emulated(self) -> pyte.Screen:
+        """A terminal that was fed with every byte."""
         screen = pyte.Screen(*self.size)
         plain = re.sub(rb"\x1b\[[<>=?]\d+u", b"", self.raw)
         pyte.ByteStream(screen).feed(plain)
-        return "\n".join(line.rstrip() for line in screen.display)
+        return screen
+
+    def lines(self) -> list[str]:
+        """What the terminal shows, line by line."""
+        return [line.rstrip() for line in self.emulated().display]
+
+    def screen(self) -> str:
+        """What the terminal shows."""
+        return "\n".join(self.lines())
+
+    def reversed_at(self, row: int) -> bool:
+        """Whether a row has cells in reverse."""
+        return any(cell.reverse for cell in self.emulated().buffer[row].values())
 
     def wait(self, seconds: float) -> None:
         """Reads for so long: a panel is deaf at first."""
@@ -89,15 +101,23 @@ class Terminal:
 
 
 @contextmanager
-def terminal(*arguments: str, size: tuple[int, int] = (120, 40)) -> Iterator[Terminal]:
-    """Runs Python with these arguments in a terminal of this size."""
+def terminal(
+    *arguments: str,
+    size: tuple[int, int] = (120, 40),
+    env: Mapping[str, str] | None = None,
+) -> Iterator[Terminal]:
+    """Runs Python with these arguments in a terminal of this size.
+
+    Other variables, such as TERM, are set by `env`; an empty one is left out.
+    """
     shape = struct.pack("HHHH", size[1], size[0], 0, 0)
     pid, fd = pty.fork()
     if pid == 0:
         fcntl.ioctl(0, termios.TIOCSWINSZ, shape)
         # Not the process's own environment: readline has set a size in it.
         kept = {n: v for n, v in os.environ.items() if n not in _OURS}
-        kept |= {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
+        kept |= {"TERM": "xterm-256color", "COLORTERM": "truecolor"} | dict(env or {})
+        kept = {n: v for n, v in kept.items() if v}
         os.execve(
             sys.executable, [sys.executable, *arguments], kept
         )  # the test's own program

@@ -97,6 +97,32 @@ async def test_f131_an_error_ends_in_one_line_without_anybodys_data(
     await asyncio.to_thread(look)
 
 
+async def test_sixteen_colours_without_unicode_say_everything(
+    counter: Counter, sqlite_url: str
+) -> None:
+    await counter.writes("Hello?", subject="注文 ✓ naïve")
+    await counter.store.close()
+
+    def look() -> None:
+        poor = {"TERM": "xterm-16color", "COLORTERM": "", "HANDOFF_ASCII": "1"}
+        with terminal("-m", "tests.console.play", sqlite_url, env=poor) as shown:
+            shown.until(b"* live")
+            shown.keys("6")
+            shown.until(b"T-1")
+            shown.wait(0.6)
+            shown.keys("t")
+            shown.until(b"YOU HOLD")
+            shown.wait(0.5)
+            assert b"38;2;" not in shown.raw
+            assert b"38;5;" not in shown.raw
+            assert "???? + na?ve" in shown.screen()
+            assert [c for c in shown.screen() if not c.isascii()] == []
+            row = next(n for n, s in enumerate(shown.lines()) if "???? + na" in s)
+            assert shown.reversed_at(row)
+
+    await asyncio.to_thread(look)
+
+
 async def test_no_color_says_everything_in_words_and_symbols(
     counter: Counter, monkeypatch: pytest.MonkeyPatch
 ) -> None:

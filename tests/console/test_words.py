@@ -1,0 +1,177 @@
+"""What is said in lines, without a terminal: widths, times, keys, colours."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from textual.color import Color
+
+from console.canned import filled, values_of
+from console.keymap import Here, command_for, key_named, with_keys, wrong_key
+from console.keytable import COMMANDS
+from console.overview import Overview
+from console.theme import DARK, LIGHT
+from console.when import moment
+from console.widgets.banner import banner_line
+from console.widgets.overview_lines import hold_line, overview_lines
+from console.widgets.sight import Sight
+from console.widgets.spans import in_ascii, plain, width_of
+from console.wording import doing
+from core.decision import Operator, Role
+from core.ports import Pause, Presence
+from core.ticket import TicketId
+from tests.console.sample_desk import COUNTS, kitchen, parcel, with_mira
+from tests.console.scenes import NOW
+from tests.zoo import HOSTILE
+
+SIGHT = Sight(me="Noor", now=NOW, zone=UTC, width=60)
+ON_SOLID = ("yours", "wait", "harm", "ok")
+TEXTS = ("yours", "wait", "harm", "ok", "agent", "buyer", "note", "dim", "faint")
+
+
+@pytest.mark.parametrize("theme", [DARK, LIGHT], ids=["dark", "light"])
+def test_every_text_stands_out_from_every_ground_that_it_is_on(theme) -> None:
+    colours = theme.variables | {"text": theme.foreground}
+    grounds = {n: colours[n] for n in ("bar", "under", "still")}
+    grounds["background"] = theme.background
+    weak = []
+    for name in (*TEXTS, "text"):
+        for ground, colour in grounds.items():
+            ratio = contrast(colours[name], colour)
+            if ratio < 4.5:
+                weak.append((name, ground, round(ratio, 2)))
+    for name in ON_SOLID:
+        ratio = contrast(colours["on-solid"], colours[name])
+        if ratio < 4.5:
+            weak.append(("on-solid", name, round(ratio, 2)))
+    assert weak == []
+
+
+def contrast(one: str, other: str) -> float:
+    """The contrast of two colours (WCAG 2)."""
+
+    def light(colour: str) -> float:
+        parts = (part / 255 for part in Color.parse(colour).rgb)
+        linear = [
+            p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts
+        ]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    high, low = sorted((light(one), light(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("width", [40, 44, 58, 64, 100])
+def test_the_banner_says_what_matters_and_its_key_at_every_width(width: int) -> None:
+    sight = replace(SIGHT, width=width)
+    for scene, words, key in (
+        (kitchen(), "refund 118.00 EUR" if width >= 44 else "118.00", " a card"),
+        (parcel(), "YOU HOLD", " w look"),
+        (with_mira(), "Mira holds it", ""),
+    ):
+        made = banner_line(scene.ticket, scene.standing(), sight, workers=1)
+        assert width_of(made) == width
+        assert words in plain([made])
+        assert key in plain([made])
+
+
+def test_a_pause_of_everything_is_said_with_its_author() -> None:
+    stopped = replace(SIGHT, width=80, stopped="by Sam: prompt regression")
+    resting = kitchen()
+    resting.decisions.clear()
+    resting.entries = [e for e in resting.entries if e.kind != "decision"]
+    made = banner_line(resting.ticket, resting.standing(), stopped, workers=1)
+    assert "PAUSED by Sam: prompt regression" in plain([made])
+
+
+def test_a_moment_is_what_a_person_means() -> None:
+    now = datetime(2026, 3, 12, 15, 30, tzinfo=UTC)  # a Thursday
+    assert moment("30m", now, UTC) == now + timedelta(minutes=30)
+    assert moment(" 2d ", now, UTC) == now + timedelta(days=2)
+    assert moment("17:30", now, UTC) == now.replace(hour=17)
+    assert moment("9:00", now, UTC) == now.replace(day=13, hour=9, minute=0)
+    assert moment("tomorrow", now, UTC) == now.replace(day=13, hour=9, minute=0)
+    assert moment("mon 8:15", now, UTC) == now.replace(day=16, hour=8, minute=15)
+    assert moment("thursday", now, UTC) == now.replace(day=19, hour=9, minute=0)
+    for no_time in ("", "9", "soon", "25:00", "2", "mon 99", "-3h", "[/]"):
+        assert moment(no_time, now, UTC) is None
+
+
+def test_a_persons_keys_take_the_place_of_ours() -> None:
+    commands = with_keys(COMMANDS, {"take": "y", "copy": "%", "send": "f5"})
+    here = Here(ticket=True)
+    assert command_for(commands, "y", here).id == "take"
+    assert command_for(commands, "percent_sign", here).id == "copy"
+    assert command_for(commands, "t", here) is None
+    assert key_named("?") == "question_mark"
+    assert key_named("esc") == "escape"
+    assert wrong_key(COMMANDS, "take", "alt+x") is not None
+    assert wrong_key(COMMANDS, "fly", "x") is not None
+    assert wrong_key(COMMANDS, "send", "x") is not None
+    assert wrong_key(COMMANDS, "take", "ctrl+t") is None
+
+
+def test_no_key_has_two_commands_where_both_are_possible() -> None:
+    everything = Here(ticket=True, mine=True, held=True, supervisor=True, runs=True)
+    for pane in ("queue", "timeline", "chart"):
+        here = replace(everything, pane=pane)
+        keys = [k for c in COMMANDS if c.when(here) for k in c.keys]
+        assert sorted(keys) == sorted(set(keys)), pane
+
+
+def test_values_of_a_written_reply_are_never_looked_at_again() -> None:
+    history = kitchen().history()
+    values = values_of(history, "Noor") | {"name": "{ticket}"}
+    text = filled("{name} {ticket} {order} {nothing} {", values)
+    assert text == "{ticket} T-40219 SU-88421, part 2 of 2 {nothing} {"
+
+
+def test_a_colleague_is_near_typing_away_or_gone() -> None:
+    seen = Presence(
+        operator="Mira",
+        ticket=TicketId("T-1"),
+        doing="typing",
+        active_at=NOW,
+        seen_at=NOW,
+    )
+    assert doing(seen, "T-1", NOW) == " · types now"
+    assert doing(seen, "T-2", NOW) == ""
+    away = replace(seen, active_at=NOW - timedelta(minutes=12))
+    assert doing(away, "T-2", NOW) == ", away 12 min"
+    gone = replace(seen, seen_at=NOW - timedelta(minutes=2))
+    assert doing(gone, "T-1", NOW) == ", console closed"
+
+
+def test_f128_the_overview_cleanses_every_name() -> None:
+    bad = "".join(HOSTILE.values())
+    row = replace(with_mira().row(), subject=bad)
+    seen = Overview(
+        held=(row,),
+        runs=(),
+        waiting=(row,),
+        counts=COUNTS,
+        workers=(),
+        decisions=(),
+        undelivered=(),
+        moved={},
+        people=(Operator(name=bad, role=Role.AGENT),),
+        presences=(
+            Presence(
+                operator=bad,
+                ticket=TicketId(bad),
+                doing="typing",
+                active_at=NOW,
+                seen_at=NOW,
+            ),
+        ),
+        pause=Pause(by=bad, why=bad, at=NOW),
+        now=NOW,
+    )
+    text = plain([*overview_lines(seen, SIGHT), hold_line(row, seen, SIGHT)])
+    assert "PAUSED by" in text
+    assert all(c == "\n" or (c.isprintable() and c != "\u202e") for c in text)
+
+
+def test_without_unicode_every_symbol_has_its_letter() -> None:
+    assert in_ascii("▲ T-1 ✓ refund · “x”") == '^ T-1 + refund - "x"'
+    assert in_ascii("返品") == "????"
