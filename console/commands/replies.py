@@ -6,10 +6,10 @@ from console import plain, shapes
 from console.commands import base
 from console.commands.base import REFUSED, USAGE, fail
 from console.commands.desk import done, refusal, stored, ticket_argument
-from core.flows import handoff
 from core.flows.person import NotHolder, NotPossible
 from core.flows.unsend import TakenBack
 from core.flows.unsend import unsend as take_back
+from core.flows.withheld import discard_withheld, send_withheld
 from core.ticket import TicketId
 
 
@@ -41,10 +41,10 @@ def withheld(
                 return
             which = seq if seq is not None else _only([r.seq for r in caught])
             if discard:
-                kept = await handoff.discard_withheld(desk.store, name, desk.me, which)
+                kept = await discard_withheld(desk.store, name, desk.me, which)
             else:
                 off = desk.config.limits.hold_off_human
-                kept = await handoff.send_withheld(
+                kept = await send_withheld(
                     desk.store, name, desk.me, which, edit, hold_off=off
                 )
             stored(ticket, done(kept), "Done")

@@ -25,6 +25,7 @@ from core.decision import (
 )
 from core.errors import HandoffError
 from core.flows import handoff, person, supervise, unsend
+from core.flows.withheld import discard_withheld, save_draft, send_withheld
 from core.lock import Acquired, AlreadyYours, HeldBy, PassedOn, TakeoverWanted
 from core.ticket import TicketId
 
@@ -121,7 +122,7 @@ class Acts:
         """Keeps unsent text."""
 
         async def save(ticket: TicketId) -> Said:
-            await handoff.save_draft(self._store, ticket, self._me, mode, text)
+            await save_draft(self._store, ticket, self._me, mode, text)
             return Said(words="", done=True)
 
         return await told(save, ticket)
@@ -146,13 +147,11 @@ class Acts:
         async def settle(ticket: TicketId) -> Said:
             store, me, seq = self._store, self._me, caught.seq
             if caught.choice == "discard":
-                gone = await handoff.discard_withheld(store, ticket, me, seq)
+                gone = await discard_withheld(store, ticket, me, seq)
                 return outcome_said(gone, "Discarded")
             text = caught.text if caught.choice == "edit" else None
             off = self._services.hold_off
-            sent = await handoff.send_withheld(
-                store, ticket, me, seq, text, hold_off=off
-            )
+            sent = await send_withheld(store, ticket, me, seq, text, hold_off=off)
             return outcome_said(sent, "Stored and on its way to the buyer")
 
         return await told(settle, ticket)

@@ -20,7 +20,7 @@ from core.decision import (
     Verdict,
     settle,
 )
-from core.flows.act import told
+from core.flows.recording import told
 from core.journal import Refused
 from core.policy import Allow, Forbid, NeedsDecision, NeedsIdentity, judge
 from core.ports import Store, Transaction

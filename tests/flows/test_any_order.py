@@ -17,15 +17,14 @@ from core.flows.handoff import (
     Done,
     GiveBack,
     GivenBack,
-    discard_withheld,
     give_back,
     note,
     reply,
-    send_withheld,
     take_over,
 )
 from core.flows.replay import Same, replay
 from core.flows.supervise import decide, expire
+from core.flows.withheld import discard_withheld, send_withheld
 from core.history import History
 from core.journal import IdentityChanged
 from core.lock import Acquired

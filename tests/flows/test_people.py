@@ -8,17 +8,15 @@ import pytest
 from core.flows.handoff import (
     GiveBack,
     GivenBack,
-    discard_withheld,
     give_back,
     note,
     reply,
-    save_draft,
-    send_withheld,
     settle_wanted,
     stop_wanting,
     take_over,
 )
 from core.flows.person import Done, NotHolder, NotPossible
+from core.flows.withheld import discard_withheld, save_draft, send_withheld
 from core.journal import Escalated, LockChanged, Message, Note, Refused
 from core.lock import Acquired, AlreadyYours, HeldBy, TakeoverWanted
 from core.ticket import ActorKind, Status

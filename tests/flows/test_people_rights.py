@@ -4,12 +4,7 @@ import asyncio
 
 from core.decision import Role
 from core.flows.amend import claim
-from core.flows.handoff import (
-    GiveBack,
-    give_back,
-    save_draft,
-    take_over,
-)
+from core.flows.handoff import GiveBack, give_back, take_over
 from core.flows.people import (
     Changed,
     add,
@@ -19,6 +14,7 @@ from core.flows.people import (
     give_role,
 )
 from core.flows.person import NotPossible
+from core.flows.withheld import save_draft
 from core.journal import Claimed, LockChanged
 from core.lock import Acquired, TakeoverWanted
 from core.ticket import Status

@@ -5,16 +5,10 @@ from dataclasses import replace
 from datetime import timedelta
 
 from core.flows.deliver import deliver_due
-from core.flows.handoff import (
-    GiveBack,
-    GivenBack,
-    give_back,
-    reply,
-    send_withheld,
-    take_over,
-)
+from core.flows.handoff import GiveBack, GivenBack, give_back, reply, take_over
 from core.flows.person import Done, NotHolder, NotPossible
 from core.flows.unsend import TakenBack, unsend
+from core.flows.withheld import send_withheld
 from core.journal import Delivery
 from core.lock import TakeoverWanted
 from core.turn import ModelResponse, Request, Stop

@@ -1,0 +1,127 @@
+"""What is not sent: the agent's replies caught by a take-over, and unsent drafts."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+from core.decision import Operator
+from core.flows.person import (
+    Done,
+    NotHolder,
+    NotPossible,
+    Refusal,
+    as_of_now,
+    hold_of,
+    not_holder,
+    note_refusal,
+)
+from core.flows.speak import say
+from core.history import Draft, History
+from core.journal import Delivery
+from core.ports import Store, Transaction
+from core.ticket import TicketId, operator
+
+
+async def send_withheld(  # what a reply is made of
+    store: Store,
+    ticket: TicketId,
+    by: Operator,
+    message_seq: int,
+    text: str | None,
+    *,
+    hold_off: timedelta = timedelta(0),
+) -> Done | Refusal:
+    """The holder sends a withheld reply of the agent, as it is or edited.
+
+    It goes out as the operator's own reply; the agent's is discarded and says so.
+
+    Args:
+        store: The store.
+        ticket: The ticket.
+        by: The operator, who must hold it.
+        message_seq: The agent's reply.
+        text: The edited text, or None to send it as it is.
+        hold_off: How long it can be taken back.
+    """
+
+    def send(tx: Transaction) -> Done | Refusal:
+        history = tx.history(ticket)
+        hold = hold_of(history.lock, as_of_now(tx, by))
+        if isinstance(hold, NotHolder):
+            return hold
+        held = _discard(tx, history, by, message_seq, f"sent by {by.name} instead")
+        if held is None:
+            return NotPossible(why=f"there is no withheld reply #{message_seq}")
+        covers = history.standing.last_seq
+        me, words = operator(by.name), text or held
+        entry = say(tx, hold, history, me, words, covers, hold_off=hold_off)
+        return Done(seq=entry.seq, message_id=f"{ticket}.{entry.seq}@handoff")
+
+    outcome = await store.write(send)
+    if isinstance(outcome, NotHolder):
+        what = "send a withheld reply"
+        await note_refusal(store, ticket, by, what, not_holder(outcome))
+    return outcome
+
+
+async def discard_withheld(
+    store: Store, ticket: TicketId, by: Operator, message_seq: int
+) -> Done | Refusal:
+    """The holder discards a withheld reply of the agent."""
+
+    def discard(tx: Transaction) -> Done | Refusal:
+        history = tx.history(ticket)
+        hold = hold_of(history.lock, as_of_now(tx, by))
+        if isinstance(hold, NotHolder):
+            return hold
+        held = _discard(tx, history, by, message_seq, f"discarded by {by.name}")
+        if held is None:
+            return NotPossible(why=f"there is no withheld reply #{message_seq}")
+        return Done(seq=tx.standing(ticket).last_seq)
+
+    outcome = await store.write(discard)
+    if isinstance(outcome, NotHolder):
+        what = "discard a withheld reply"
+        await note_refusal(store, ticket, by, what, not_holder(outcome))
+    return outcome
+
+
+def _discard(
+    tx: Transaction, history: History, by: Operator, seq: int, why: str
+) -> str | None:
+    """Marks a withheld reply as discarded; returns its text, or None."""
+    for held in history.outbox:
+        if held.seq == seq and held.state == "withheld":
+            tx.save_reply(replace(held, state="discarded", why=why))
+            gone = Delivery(message_seq=seq, state="discarded", why=why)
+            tx.append(history.ticket.id, operator(by.name), gone)
+            return held.text
+    return None
+
+
+async def save_draft(
+    store: Store, ticket: TicketId, by: Operator, mode: str, text: str
+) -> None:
+    """Keeps unsent text per operator, ticket and mode; an empty one is discarded.
+
+    Args:
+        store: The store.
+        ticket: The ticket.
+        by: Whose it is.
+        mode: `reply` or `note`; a draft keeps its own.
+        text: The text.
+    """
+
+    def keep(tx: Transaction) -> None:
+        seen = tx.standing(ticket).last_seq
+        tx.save_draft(
+            Draft(
+                ticket=ticket,
+                operator=by.name,
+                mode=mode,
+                text=text,
+                written_at_seq=seen,
+                updated_at=tx.now,
+            )
+        )
+
+    await store.write(keep)
