@@ -275,10 +275,8 @@ async def play_all(
 
 def _tell(played: Played, folder: Path) -> None:
     word = played.wrong or "ok"
-    print(
-        f"task {played.task:>4}  {played.requests:>3} requests  {word}  {played.detail}",
-        flush=True,
-    )
+    asked = f"{played.requests:>3} requests"
+    print(f"task {played.task:>4}  {asked}  {word}  {played.detail}", flush=True)
     if played.wrong:
         print((folder / "worker.log").read_text()[-2000:], flush=True)
 

