@@ -6,6 +6,7 @@ style in `console.tcss`. Widths are cells, never characters: buyers write CJK, a
 combining marks take no room.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, TypeAlias
 
@@ -65,6 +66,22 @@ _ASCII = str.maketrans(
         "⚠": "!", "·": "-", "…": ".", "“": '"', "”": '"', "\u2019": "'", "•": "*",
     }
 )  # fmt: skip
+
+
+_FLAG = re.compile("[\U0001f1e6-\U0001f1ff]")
+
+
+def steady(spans: Line) -> Line:
+    """The line with flags as the letters of their country.
+
+    Terminals give a flag two cells or four, and what stands after it would move.
+    """
+    if all(span.text.isascii() for span in spans):
+        return spans
+    return tuple(
+        span._replace(text=_FLAG.sub(lambda m: chr(ord(m[0]) - 0x1F1A5), span.text))
+        for span in spans
+    )
 
 
 def in_ascii(text: str) -> str:

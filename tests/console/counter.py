@@ -5,6 +5,7 @@ from datetime import timedelta
 from decimal import Decimal
 
 from core.decision import Decision, Operator, Role, arguments_hash
+from core.flows.handoff import take_over
 from core.flows.holding import seat
 from core.flows.intake import receive
 from core.flows.speak import say
@@ -125,6 +126,11 @@ class Counter:
             seat(tx, tx.history(ticket), moved)
 
         await self.store.write(give)
+
+    async def hands_over_to(self, ticket: TicketId, who: Operator) -> None:
+        """Somebody asks for the ticket, and the run comes to its boundary."""
+        await take_over(self.store, ticket, who)
+        await self.hands_over(ticket)
 
     async def proposes(
         self, ticket: TicketId, arguments: Json, *, amount: str = "118.00"

@@ -8,6 +8,7 @@ from console.app import HandoffApp
 from console.screens.pace import Pace
 from store.transaction import SqlStore
 from tests.console.steps import app_on
+from tests.zoo import HOSTILE
 
 
 class Failing(HandoffApp):
@@ -20,7 +21,9 @@ class Failing(HandoffApp):
 
 async def play(url: str, *, fails: bool) -> int:
     store = SqlStore.open(url)
-    app = app_on(store, pace=Pace(), ascii="HANDOFF_ASCII" in os.environ)
+    app = app_on(
+        store, pace=Pace(), ascii="HANDOFF_ASCII" in os.environ, canned=HOSTILE
+    )
     if fails:
         app = Failing(app.services, Pace())
     await app.run_async()

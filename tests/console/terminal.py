@@ -61,6 +61,14 @@ class Terminal:
         """What the terminal shows, line by line."""
         return [line.rstrip() for line in self.emulated().display]
 
+    def columns(self, character: str) -> dict[int, set[int]]:
+        """In which columns a character stands, by row."""
+        buffer = self.emulated().buffer
+        return {
+            row: {at for at, cell in cells.items() if cell.data == character}
+            for row, cells in buffer.items()
+        }
+
     def screen(self) -> str:
         """What the terminal shows."""
         return "\n".join(self.lines())

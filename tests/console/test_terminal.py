@@ -6,12 +6,15 @@ import signal
 import pytest
 
 from console.app import HandoffApp
+from core.decision import Operator, Role
 from core.flows.handoff import take_over
-from tests.console.counter import Counter
+from core.journal import StateAmended
+from core.ticket import agent
+from tests.console.counter import RUN, Counter
 from tests.console.scenes import ME
 from tests.console.steps import app_on, pane_text, until
 from tests.console.terminal import terminal
-from tests.zoo import HOSTILE
+from tests.zoo import HOSTILE, MILD
 
 RESTORED = (b"\x1b[?1000l", b"\x1b[?1049l", b"\x1b[?2004l", b"\x1b[?25h")
 
@@ -61,6 +64,54 @@ async def test_f7_no_byte_of_a_hostile_text_reaches_the_terminal(
     assert [piece for piece in FORBIDDEN if piece in raw] == []
     assert b"\\u202e" in raw
     assert all(mode in raw for mode in RESTORED)
+
+
+def every_panel(url: str) -> bytes:
+    """Opens every panel on a ticket that is full of it; what the terminal got."""
+    with terminal("-m", "tests.console.play", url, size=(160, 45)) as shown:
+        shown.until("● live".encode())
+        shown.wait(0.8)
+        shown.keys("6")
+        shown.until(b"YOU HOLD")
+        shown.wait(0.8)
+        columns = shown.columns("│")
+        for row in range(3, 42):
+            assert {54, 122} <= columns[row], (row, shown.screen())
+        for keys in ("s", "O", "p", "W", "z"):
+            shown.keys(keys)
+            shown.wait(0.7)
+            shown.keys("\x1b")
+            shown.wait(0.5)
+        shown.keys("r")
+        shown.wait(0.4)
+        shown.keys("/")
+        shown.wait(0.5)
+        shown.keys("\x1b[B\x1b[B\x1b[B")
+        shown.wait(0.5)
+        shown.keys("\r")
+        shown.wait(0.5)
+        return shown.raw
+
+
+async def test_f128_panels_pass_no_byte_and_columns_stay_in_line(
+    counter: Counter, sqlite_url: str
+) -> None:
+    bad = " ".join([*HOSTILE.values(), *MILD.values()])
+    ticket = await counter.writes(bad, subject=bad)
+    for name, text in MILD.items():
+        await counter.writes(text, subject=f"{name} {text}")
+    odd = Operator(name=HOSTILE["title"] + HOSTILE["bidi override"], role=Role.AGENT)
+    await counter.store.write(lambda tx: tx.save_operator(odd))
+    hold = await counter.works(ticket)
+    state = StateAmended(patch={HOSTILE["colour"]: bad, "next": HOSTILE["clipboard"]})
+    await counter.store.write(lambda tx: tx.append_as(hold, agent(RUN), state))
+    await counter.hands_over_to(ticket, ME)
+    await counter.store.close()
+
+    raw = await asyncio.to_thread(every_panel, sqlite_url)
+    assert [piece for piece in FORBIDDEN if piece in raw] == []
+    assert b"QUJD" in raw  # as text, not as a command
+    assert b"\x1b]52;c;QUJD" not in raw
 
 
 @pytest.mark.parametrize(
