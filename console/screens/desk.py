@@ -119,7 +119,15 @@ class Desk(DeskNotices):
 
     def _feed_changed(self, tickets: frozenset[TicketId]) -> None:
         self.live = True
-        if self.reads.note(tickets):
+        list_changed = self.reads.note(tickets)
+        if self.reads.chart_changed:
+            self.run_worker(
+                self.reads.follow_chart(),
+                name="Reading a ticket",
+                group="chart",
+                exit_on_error=False,
+            )
+        if list_changed:
             self.run_worker(
                 self.reads.catch_up(), name="Reading", group="look", exit_on_error=False
             )
@@ -182,8 +190,14 @@ class Desk(DeskNotices):
             fresh=window.fresh,
         )
         nothing = self.reads.counts.get("all", 1) == 0 and not self.reads.filter
+        changed = nothing != self.has_class("-empty")
         self.set_class(nothing, "-empty")
-        self.paint()
+        if changed or self.ticket() is None:
+            self.paint()
+        else:
+            self.paint_top()
+            self.paint_banner()
+            self.paint_hints()
 
     def rows_read(self, rows: Glance) -> None:
         """Shows rows that were read again."""

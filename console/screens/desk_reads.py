@@ -95,6 +95,8 @@ class Reads:
         self.pause: Pause | None = None
         self.mine: Mine | None = None
         self._landed = False
+        self._chart_changed = False
+        self._following = False
         self._changed: set[TicketId] = set()
         self._all = False
         self._busy = False
@@ -113,8 +115,14 @@ class Reads:
             Whether `catch_up` must be started.
         """
         self._changed |= tickets
+        self._chart_changed |= self._shown.ticket() in tickets
         self._all = self._all or not tickets
         return not self._busy
+
+    @property
+    def chart_changed(self) -> bool:
+        """Whether `follow_chart` must be started."""
+        return self._chart_changed and not self._following
 
     async def catch_up(self) -> None:
         """Reads until nothing that changed is left to be read."""
@@ -140,13 +148,33 @@ class Reads:
         else:
             self._unsorted = True
             if not changed.isdisjoint(seen):
-                me = self._services.operator.name
-                rows = await rows_again(self._services.store, seen, me)
+                rows = await rows_again(self._services.store, seen)
                 self._took(rows)
                 self._shown.rows_read(rows)
         ticket = self._shown.ticket()
-        if ticket is not None and (everything or ticket in changed):
+        if ticket is not None and everything:
             await self.read_chart(ticket)
+
+    async def follow_chart(self) -> None:
+        """Reads the ticket under the cursor again, at once and then ten times a second.
+
+        It does not wait for the list, so that what a buyer writes is there before one
+        has looked up.
+        """
+        if self._following:
+            return
+        self._following = True
+        try:
+            while self._chart_changed:
+                self._chart_changed = False
+                ticket = self._shown.ticket()
+                if ticket is not None:
+                    await self.read_chart(ticket)
+                await asyncio.sleep(BEAT)
+        except StoreUnreachable:
+            self._all = True  # the feed tells when it is back
+        finally:
+            self._following = False
 
     async def read_window(self, offset: int, *, fresh: bool) -> None:
         """Reads a part of the queue and shows it."""
@@ -201,7 +229,7 @@ class Reads:
             self._shown.chart_read(chart.history)
 
     def _took(self, found: Glance) -> None:
-        self.counts = dict(found.counts)
+        self.counts = dict(found.counts) or self.counts
         self.workers = found.workers
         self.people = found.people
         self.pause = found.pause

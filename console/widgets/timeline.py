@@ -57,6 +57,8 @@ class Timeline(Painted, can_focus=True, inherit_bindings=False):
             reader: For whom.
             fresh: Another ticket: begins at the end, nothing opened.
         """
+        if items is self.items and reader == self.reader and not fresh:
+            return
         follow = fresh or self._follows
         before = len(self.items)
         if fresh:

@@ -10,6 +10,7 @@ from textual.pilot import Pilot
 
 from console.app import HandoffApp
 from console.keytable import COMMANDS
+from console.live import Chart
 from console.screens.arguments import ArgumentsForm
 from console.screens.ask import SurePanel
 from console.screens.decision import DecisionPanel
@@ -546,7 +547,7 @@ class Torn(Unplugged):
 
     async def read(self, look: Callable[[Transaction], T]) -> T:
         value = await self.store.read(look)
-        if isinstance(value, History) and value.ticket.id == self.torn:
+        if isinstance(value, Chart) and value.history.ticket.id == self.torn:
             raise KeyError("a field")
         return value
 
