@@ -22,6 +22,10 @@ class StoreUnreachable(HandoffError):
     """The store can't be reached or can't be written: nothing was changed."""
 
 
+class NotAdmitted(StoreUnreachable):
+    """The database lets this login not do it: who works here says a supervisor."""
+
+
 class StoreTooNew(HandoffError):
     """The store was written by a newer program; this one refuses to touch it."""
 

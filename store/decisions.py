@@ -7,6 +7,7 @@ import sqlalchemy as sa
 from core.decision import READY, Decision, DecisionState
 from core.ticket import TicketId
 from store.codec import decision_from_json, decision_to_json
+from store.faults import decoding
 from store.schema import decisions
 
 _OPEN = [state.value for state in (DecisionState.PENDING, *sorted(READY))]
@@ -50,6 +51,7 @@ def all_of_them(connection: sa.Connection, *, open_only: bool) -> tuple[Decision
     return _read(connection, query)
 
 
+@decoding()
 def _read(
     connection: sa.Connection, query: sa.Select[*tuple[object, ...]]
 ) -> tuple[Decision, ...]:

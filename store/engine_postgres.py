@@ -22,11 +22,11 @@ import psycopg
 import sqlalchemy as sa
 
 from core.decision import Role
-from core.errors import StoreUnreachable
+from core.errors import NotAdmitted, StoreUnreachable
 from core.ticket import TicketId
 from store import changes
 from store.columns import decode_text
-from store.faults import translate
+from store.faults import lacks_a_right, not_admitted, translate
 from store.rights import admit, expel
 
 T = TypeVar("T")
@@ -90,6 +90,11 @@ class PostgresEngine:
                 connection.execute(locked)
                 bring_up(connection)
         except sa.exc.SQLAlchemyError as error:
+            if lacks_a_right(error):
+                raise NotAdmitted(
+                    f"the store {self.place}: this login may not make its tables; "
+                    "open it first as the database's owner"
+                ) from error
             raise translate(error, self.place) from error
 
     def backup(self, revision: str) -> None:
@@ -186,8 +191,18 @@ class PostgresEngine:
             except sa.exc.SQLAlchemyError as error:
                 if left and _worth_another_try(error):
                     continue
+                if lacks_a_right(error):
+                    raise self._not_admitted(error) from error
                 raise translate(error, self.place) from error
         raise AssertionError("unreachable: the last try returns or raises")
+
+    def _not_admitted(self, error: sa.exc.SQLAlchemyError) -> NotAdmitted:
+        with contextlib.suppress(sa.exc.SQLAlchemyError), self._engine.connect() as c:
+            login = self.login(c) or ""
+            if c.execute(sa.text("SELECT handoff_disabled()")).scalar_one():
+                return NotAdmitted(f"the operator {login} is disabled")
+            return not_admitted(error, self.place, login)
+        return not_admitted(error, self.place, "")
 
 
 async def _changes(

@@ -29,10 +29,12 @@ from typing import Generic, TypeVar, cast
 import sqlalchemy as sa
 
 from core.decision import Role
+from core.errors import BadConfiguration
 from core.ticket import TicketId
 from store import changes
 from store.faults import translate
 from store.line import in_line
+from store.unwritable import engine_to_read, may_be_readable
 from store.watch import Watch
 
 T = TypeVar("T")
@@ -198,7 +200,23 @@ class SqliteEngine:
             with self._engine.connect() as connection, connection.begin():
                 return work(connection)
         except sa.exc.SQLAlchemyError as error:
+            if may_be_readable(error):
+                return self._look_without_writing(work, error)
             raise translate(error, self.place) from error
+
+    def _look_without_writing(
+        self, work: Callable[[sa.Connection], T], failed: sa.exc.SQLAlchemyError
+    ) -> T:
+        """Reads the file as it lies there, or tells why the usual way failed."""
+        engine = engine_to_read(self._path, _with_our_functions)
+        if engine is None:
+            raise translate(failed, self.place) from failed
+        try:
+            with engine.connect() as connection, connection.begin():
+                connection.exec_driver_sql("BEGIN")
+                return work(connection)
+        except sa.exc.SQLAlchemyError:
+            raise translate(failed, self.place) from failed
 
     def _drain(self) -> None:
         jobs: list[_Job[object]] = []
@@ -230,11 +248,18 @@ class SqliteEngine:
         """Makes the file where there is none; what is wrong with it shows later.
 
         In line, because two that switch a new file to WAL at once refuse each other.
+
+        Raises:
+            BadConfiguration: Its folder does not exist; a mistyped path must not become
+                a second, empty store.
         """
         with suppress(OSError, sqlite3.Error):
             if self._path.exists() and self._path.stat().st_size:
                 return
-            self._path.parent.mkdir(parents=True, exist_ok=True)
+            if not self._path.parent.exists():
+                raise BadConfiguration(
+                    f"the store {self.place}: there is no folder {self._path.parent}"
+                )
             with in_line(self._path):
                 _private(self._path)
                 with closing(sqlite3.connect(self._path)) as connection:
@@ -255,8 +280,7 @@ class SqliteEngine:
             connection.isolation_level = None  # the driver never sends BEGIN
             for pragma in pragmas:
                 connection.execute(f"PRAGMA {pragma}")
-            # SQLite's own knows only ASCII, and a search should find "Ö" by "ö"
-            connection.create_function("lower", 1, _lower, deterministic=True)
+            _with_our_functions(connection)
 
         @sa.event.listens_for(engine, "begin")
         def begin(connection: sa.Connection) -> None:
@@ -299,6 +323,11 @@ def _attempt(job: _Job[object], connection: sa.Connection, *, alone: bool) -> No
 def _driver(connection: sa.Connection) -> sqlite3.Connection:
     """The driver's own connection, for the small statements of each transaction."""
     return cast(sqlite3.Connection, connection.connection.dbapi_connection)
+
+
+def _with_our_functions(connection: sqlite3.Connection) -> None:
+    # SQLite's own knows only ASCII, and a search should find "Ö" by "ö"
+    connection.create_function("lower", 1, _lower, deterministic=True)
 
 
 def _lower(text: str | None) -> str | None:

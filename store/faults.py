@@ -6,15 +6,31 @@ passed on. PostgreSQL's errors are known by their `sqlstate`, so that who uses S
 need not load that driver.
 """
 
+import errno
 import re
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import sqlalchemy as sa
 
-from core.errors import HandoffError, StoreUnreachable
+from core.errors import HandoffError, NotAdmitted, StoreUnreachable
 
+_FULL = "the disk is full: free some space and try again"
+_READ_ONLY = "it can't be written: its file system is read-only"
+_UNFINISHED = (
+    "this store was made by an unfinished version of Handoff, which this one can't"
+    " read: begin a new one"
+)
+
+_SYSTEM = {
+    errno.ENOSPC: _FULL,
+    errno.EDQUOT: _FULL,
+    errno.EROFS: _READ_ONLY,
+}
 _SQLITE = {
-    "SQLITE_FULL": "the disk is full: free some space and try again",
+    "SQLITE_FULL": _FULL,
+    "SQLITE_IOERR_SHMSIZE": _FULL,
     "SQLITE_READONLY": "it can't be written: give this user the right to write the"
     " file and its folder",
     "SQLITE_CANTOPEN": "it can't be opened: check that the folder exists and that this"
@@ -25,8 +41,16 @@ _SQLITE = {
     "SQLITE_IOERR": "the disk returned an error: check the disk",
     "SQLITE_NOTADB": "it is not a Handoff store: name another file",
     "SQLITE_CORRUPT": "it is damaged: restore it from a backup",
+    "SQLITE_CONSTRAINT_NOTNULL": _UNFINISHED,
 }
+_MISSING = re.compile("no such (table|column)|has no column named")
+"""What SQLite says, without a code of its own, where a schema is not ours."""
+
 _POSTGRES = {
+    "42P01": _UNFINISHED,
+    "42703": _UNFINISHED,
+    "42883": _UNFINISHED,
+    "23502": _UNFINISHED,
     "08": "the connection broke: try again",
     "28": "the server refused the login: check user and password",
     "3D": "there is no such database: create it first",
@@ -34,12 +58,48 @@ _POSTGRES = {
     "25": "the server takes no writes: connect to the primary",
     "57": "the server is shutting down or starting: try again",
     "58": "the server's disk returned an error",
-    "42501": "this login lacks a right: grant it",
     "55P03": "it is locked for too long: try again",
 }
 
 _REFUSED = re.compile(r"FATAL:\s+(.*)")
 """What a server says to a login that it won't have: names, never a password."""
+
+
+_NO_RIGHT = "42501"
+_BY_OUR_GUARD = "exec_stmt_raise"
+"""Where in the server an exception was raised that a trigger of ours raises."""
+
+
+@contextmanager
+def decoding() -> Iterator[None]:
+    """Tells in one line that what is stored has not the form that it should have.
+
+    Raises:
+        StoreUnreachable: It has not.
+    """
+    try:
+        yield
+    except (LookupError, TypeError, ValueError, ArithmeticError) as wrong:
+        raise StoreUnreachable(_UNFINISHED) from wrong
+
+
+def lacks_a_right(error: Exception) -> bool:
+    """Whether a server said that this login may not do what was asked."""
+    cause: object = error.orig if isinstance(error, sa.exc.DBAPIError) else error
+    return getattr(cause, "sqlstate", None) == _NO_RIGHT
+
+
+def not_admitted(error: Exception, place: str, login: str) -> NotAdmitted:
+    """The error for a login that lacks a right, with what to do about it."""
+    cause: object = error.orig if isinstance(error, sa.exc.DBAPIError) else error
+    told = getattr(cause, "diag", None)
+    if getattr(told, "source_function", None) == _BY_OUR_GUARD:
+        return NotAdmitted(f"the store {place}: {getattr(told, 'message_primary', '')}")
+    return NotAdmitted(
+        f"the store {place}: the login {login} lacks a right; ask a supervisor to run:"
+        f" handoff operator add {login}, or for a worker: handoff operator grant"
+        f" {login}"
+    )
 
 
 def translate(error: Exception, place: str) -> Exception:
@@ -58,7 +118,8 @@ def translate(error: Exception, place: str) -> Exception:
         case _ if hasattr(cause, "sqlstate"):
             why = _postgres_reason(cause, str(cause.sqlstate or ""))
         case OSError():
-            why = f"{(cause.strerror or 'it can not be used').lower()}"
+            strerror = (cause.strerror or "it can't be used").lower()
+            why = _SYSTEM.get(cause.errno or 0, strerror)
         case _ if isinstance(error, sa.exc.TimeoutError):
             why = "all connections are busy: try again"
         case _:
@@ -68,6 +129,8 @@ def translate(error: Exception, place: str) -> Exception:
 
 def _sqlite_reason(error: sqlite3.Error) -> str | None:
     name = getattr(error, "sqlite_errorname", None) or ""
+    if name == "SQLITE_ERROR" and _MISSING.search(str(error)):
+        return _UNFINISHED
     found = (why for code, why in _SQLITE.items() if name.startswith(code))
     return next(found, None)
 

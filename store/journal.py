@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from core.journal import Entry, from_json, kind_of, to_json
 from core.ticket import TicketId
 from store.codec import actor, object_of
+from store.faults import decoding
 from store.schema import journal
 
 _MESSAGE = "message"
@@ -33,6 +34,7 @@ def insert(
     connection.execute(_INSERT, [_values(ticket, e) for e in entries])
 
 
+@decoding()
 def read(connection: sa.Connection, ticket: TicketId) -> tuple[Entry, ...]:
     """The ticket's journal, in order."""
     rows = connection.execute(_IN_ORDER, {"ticket": ticket})

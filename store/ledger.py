@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from core.ledger import Action, ActionEvent, ActionState
 from core.ticket import TicketId
 from store.codec import actor, result_from_json, result_to_json
+from store.faults import decoding
 from store.schema import action_events, actions
 
 _MOVED = [
@@ -66,6 +67,7 @@ def add_event(
     )
 
 
+@decoding()
 def of_ticket(connection: sa.Connection, ticket: TicketId) -> tuple[Action, ...]:
     """The ticket's actions with their events, oldest first."""
     found = connection.execute(

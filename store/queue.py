@@ -13,6 +13,7 @@ from core.history import QueueRow
 from core.ports import QueueQuery
 from core.ticket import Status, TicketId
 from store.codec import standing_from_json
+from store.faults import decoding
 from store.schema import journal, tickets
 
 _t = tickets.c
@@ -41,6 +42,7 @@ def due(connection: sa.Connection, limit: int) -> tuple[TicketId, ...]:
     return tuple(TicketId(found) for found in connection.scalars(query))
 
 
+@decoding()
 def rows(connection: sa.Connection, query: QueueQuery) -> tuple[QueueRow, ...]:
     """Rows of the queue, by harm."""
     listed = (
@@ -53,6 +55,7 @@ def rows(connection: sa.Connection, query: QueueQuery) -> tuple[QueueRow, ...]:
     return tuple(_row(row) for row in connection.execute(listed))
 
 
+@decoding()
 def of_customer(connection: sa.Connection, customer: str) -> tuple[QueueRow, ...]:
     """The tickets whose buyer is verified as this customer, newest first."""
     listed = (
@@ -73,6 +76,7 @@ def asleep_until(connection: sa.Connection, time: datetime) -> tuple[TicketId, .
     return tuple(TicketId(found) for found in connection.scalars(query))
 
 
+@decoding()
 def rows_of(
     connection: sa.Connection, wanted: Sequence[TicketId]
 ) -> tuple[QueueRow, ...]:

@@ -28,6 +28,7 @@ from store.codec import (
     response_to_json,
 )
 from store.columns import dumps
+from store.faults import decoding
 from store.schema import bodies, run_messages, runs, turns
 
 _LAST_TURN = (
@@ -150,6 +151,7 @@ def save_end(
     )
 
 
+@decoding()
 def of_ticket(connection: sa.Connection, ticket: TicketId) -> tuple[Run, ...]:
     """The ticket's runs with their turns, oldest first."""
     query = sa.select(runs).where(runs.c.ticket_id == ticket).order_by(runs.c.token)
@@ -170,6 +172,7 @@ def of_ticket(connection: sa.Connection, ticket: TicketId) -> tuple[Run, ...]:
     return tuple(_run(row, texts, tuple(made[row.id])) for row in rows)
 
 
+@decoding()
 def record(connection: sa.Connection, run: RunId) -> RunRecord | None:
     """A run with the messages of each of its requests, or None."""
     ticket = connection.scalar(sa.select(runs.c.ticket_id).where(runs.c.id == run))

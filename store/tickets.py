@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from core.standing import Standing, status
 from core.ticket import Origin, Status, Ticket, TicketId
 from store.codec import standing_from_json, standing_to_json
+from store.faults import decoding
 from store.schema import arrivals, participants, tickets
 
 _HARM_DOUBT, _HARM_WAITING, _HARM_EXPIRING, _HARM_PEOPLE, _HARM_REST, _HARM_OVER = (
@@ -70,6 +71,7 @@ def exists(connection: sa.Connection, ticket: TicketId) -> bool:
     return connection.execute(query).first() is not None
 
 
+@decoding()
 def read(connection: sa.Connection, ticket: TicketId) -> TicketRow | None:
     """The ticket's row, or None."""
     row = connection.execute(_FOUND, {"ticket": ticket}).first()

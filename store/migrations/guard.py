@@ -30,6 +30,16 @@ BEGIN
 END $$
 """
 
+_DISABLED = """
+CREATE FUNCTION {schema}.handoff_disabled() RETURNS boolean
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+  SELECT EXISTS (
+    SELECT FROM {schema}.operators o WHERE o.name = session_user AND o.disabled
+  )
+$$
+"""
+"""A login that was disabled may read nothing, and is still told that it was."""
+
 _OPERATORS = """
 CREATE FUNCTION {schema}.handoff_guard_operators() RETURNS trigger
 LANGUAGE plpgsql AS $$
@@ -158,7 +168,8 @@ _TRIGGERS = (
 
 def guard(schema: str) -> tuple[str, ...]:
     """The statements that put the guard into a schema (a quoted name)."""
-    made = (_SUPERVISES, _ADMINISTERS, _OPERATORS, _HOUSE_ACTS, _PROPOSED, _SETTLED)
+    asked = (_SUPERVISES, _ADMINISTERS, _DISABLED)
+    made = (*asked, _OPERATORS, _HOUSE_ACTS, _PROPOSED, _SETTLED)
     functions = (text.format(schema=schema) for text in made)
     triggers = (
         f"CREATE TRIGGER {name} BEFORE {event} ON {schema}.{table}"

@@ -165,7 +165,7 @@ async def test_rule_06_an_agent_s_own_console_can_t_settle_either(
         outcome = await decide(store, found.id, APPROVE, EVE, REFUNDS)
         assert isinstance(outcome, NotAllowed)
         # a patched console that claims the right is told no by the database
-        with pytest.raises(StoreUnreachable, match="lacks a right"):
+        with pytest.raises(StoreUnreachable, match="only a supervisor settles a decision"):
             await store.write(
                 lambda tx: tx.save_decision(
                     replace(found, state=found.state.APPROVED, decided_by=EVE.name)
@@ -279,8 +279,9 @@ async def test_a_worker_s_login_runs_the_agent_and_is_no_person(
     store = opened(logins, BOT)
     elsewhere = replace(house, store=store, house=replace(house.house, store=store))
     try:
-        stop = await work(elsewhere.house, ticket, house.feed, house.stopping)
-        assert stop is Stop.ANSWERED
+        over = await work(elsewhere.house, ticket, house.feed, house.stopping)
+        assert over is not None
+        assert over.stop is Stop.ANSWERED
         assert len(await elsewhere.delivers()) == 1
         assert not await store.read(lambda tx: tx.busy())
     finally:
