@@ -139,6 +139,9 @@ def _code_of(wrong: BaseException) -> int:
             return _told(str(wrong), code)
         case BadConfiguration() | StoreTooNew() | UnknownTicket():
             return _told(str(wrong), base.USAGE)
+        case ModelFailed(kind="refused_key"):
+            line = f"{wrong}; the worker has stopped: set a valid ANTHROPIC_API_KEY"
+            return _told(line, base.USAGE)
         case StoreUnreachable() | ToolLost() | ModelFailed() | DeliveryFailed():
             return _told(str(wrong), base.UNREACHABLE)
         case HandoffError():

@@ -187,6 +187,9 @@ async def open_model(config: Config) -> AsyncIterator[Model]:
         await model.close()
 
 
+_CREDENTIALS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL")
+
+
 def _key(base_url: str | None) -> str | None:
     """The model's key; a server of one's own may want none."""
     key = os.environ.get("ANTHROPIC_API_KEY")
@@ -214,7 +217,16 @@ def channels(config: Config) -> Mapping[str, Channel]:
 
 @asynccontextmanager
 async def open_house(config: Config, store: Store) -> AsyncIterator[House]:
-    """Everything that the agent's flows need."""
+    """Everything that the agent's flows need.
+
+    Raises:
+        BadConfiguration: There is no key for the model; no run could do anything.
+    """
+    if config.model != SCRIPTED and not any(os.environ.get(n) for n in _CREDENTIALS):
+        raise BadConfiguration(
+            "there is no key for the model: set ANTHROPIC_API_KEY, "
+            "or ANTHROPIC_BASE_URL for a server of your own"
+        )
     async with AsyncExitStack() as stack:
         yield House(
             store=store,

@@ -25,7 +25,8 @@ class Message:
         external_id: The channel's id, where it has one.
         attachments: Each `{name, type, size}`.
         covers: For `out`: the last seq that its author had seen (rule 3).
-        stranger: True where the sender is nobody on this ticket.
+        stranger: True where the sender is nobody on the ticket that was named.
+        named: The ticket that such a message named, or None.
         sent_at: As the sender's system claims, RFC 3339.
     """
 
@@ -36,6 +37,7 @@ class Message:
     attachments: tuple[JsonObject, ...] = ()
     covers: int | None = None
     stranger: bool = False
+    named: str | None = None
     sent_at: str | None = None
 
 

@@ -31,7 +31,7 @@ class Limits:
     max_output_tokens: int = 8192
     context_tokens: int = 100_000
     lease: timedelta = timedelta(seconds=120)
-    model_patience: timedelta = timedelta(seconds=300)
+    model_patience: timedelta = timedelta(seconds=120)
     hold_off_agent: timedelta = timedelta(0)
     hold_off_human: timedelta = timedelta(0)
     same_call: int = 3

@@ -201,7 +201,13 @@ class Run:
 
     @property
     def cost_usd(self) -> Decimal | None:
-        """What its turns cost, or None where a model's price is not known."""
+        """What its turns cost, or None where that is not known.
+
+        It is not where a model's price isn't, or where a call of an ended run got no
+        answer: the provider may have charged for it.
+        """
+        if self.ended_at is not None and any(t.response is None for t in self.turns):
+            return None
         costs = [cost(t.response) for t in self.turns if t.response is not None]
         known = [c for c in costs if c is not None]
         return sum(known, Decimal(0)) if len(known) == len(costs) else None

@@ -16,10 +16,10 @@ from console.config import Config
 from console.shapes import Shape
 from core.cleanse import one_line
 from core.errors import ToolLost
+from core.flows.ending import Over
 from core.flows.house import House
 from core.flows.serve import serve
 from core.ticket import TicketId
-from core.turn import Stop
 
 
 @click.command(cls=base.Command)
@@ -39,9 +39,10 @@ def worker(concurrency: int, drain: bool, tied: bool) -> None:  # noqa: FBT001 #
     _log_to_stderr()
     stops: Counter[str] = Counter()
 
-    def ended(ticket: TicketId, stop: Stop) -> None:
-        stops[stop.value] += 1
-        click.echo(f"{ticket} {stop.value}", err=True)
+    def ended(ticket: TicketId, over: Over) -> None:
+        stops[over.stop.value] += 1
+        why = f": {one_line(over.why)}" if over.why else ""
+        click.echo(f"{ticket} {over.stop.value}{why}", err=True)
 
     async def work() -> bool:
         async with (

@@ -6,6 +6,7 @@ beside everything else the run does, by a task of its own.
 """
 
 import asyncio
+import logging
 from contextlib import suppress
 from datetime import timedelta
 from typing import TypeAlias
@@ -14,7 +15,10 @@ from core.errors import ModelFailed, StaleHold, StoreUnreachable
 from core.flows.house import House
 from core.lock import Hold, Lease, Lost, is_current, renew
 from core.ports import Feed, Transaction
+from core.ticket import TicketId
 from core.turn import ModelResponse, Request
+
+log = logging.getLogger("handoff.worker")
 
 
 class Interrupted:
@@ -32,7 +36,7 @@ async def ask_model(
 ) -> Answer:
     """The model's answer, its failure, or that there was no waiting for it."""
     async with asyncio.TaskGroup() as together:
-        asking = together.create_task(_patiently(house, request))
+        asking = together.create_task(_patiently(house, hold.ticket, request))
         watching = [
             together.create_task(_until_unwelcome(house, hold, feed)),
             together.create_task(_until_set(stopping)),
@@ -43,7 +47,9 @@ async def ask_model(
     return Interrupted() if asking.cancelled() else asking.result()
 
 
-async def _patiently(house: House, request: Request) -> ModelResponse | ModelFailed:
+async def _patiently(
+    house: House, ticket: TicketId, request: Request
+) -> ModelResponse | ModelFailed:
     """Asks again, with growing pauses, as long as that can help."""
     patience = house.limits.model_patience.total_seconds()
     clock = asyncio.get_running_loop()
@@ -64,6 +70,13 @@ async def _patiently(house: House, request: Request) -> ModelResponse | ModelFai
         hopeless = last.kind not in _TRIED_AGAIN or failures >= _GARBAGE_TRIES
         if hopeless or clock.time() + wait > deadline:
             return last
+        log.warning(
+            "%s: %s; asking again in %.0f s, for %.0f s more at most",
+            ticket,
+            last,
+            wait,
+            deadline - clock.time(),
+        )
         await house.clock.sleep(wait)
         pause = min(pause * 2, 30.0)
 

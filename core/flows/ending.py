@@ -21,9 +21,18 @@ from core.turn import Run, Stop
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Over:
-    """The run has ended; the lock is somebody else's or free."""
+    """The run has ended; the lock is somebody else's or free.
+
+    Attributes:
+        stop: Its stop reason.
+        why: What went wrong, in one line, where something did.
+        key_refused: The provider refuses our key: no run can do anything until a
+            person has mended that.
+    """
 
     stop: Stop
+    why: str | None = None
+    key_refused: bool = False
 
 
 def own(history: History, taken: Work) -> Run:
@@ -125,7 +134,7 @@ def end(
             withhold(tx, tx.history(taken.hold.ticket))
         case Lost():
             raise StaleHold(f"{taken.hold.ticket} is no longer held by {taken.run}")
-    return Over(stop=stop)
+    return Over(stop=stop, why=detail)
 
 
 def _seen(history: History, run: Run) -> int | None:

@@ -1,7 +1,7 @@
 """A message arrives: appended at once, whoever holds the ticket (rules 3 and 4)."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from core.flows.holding import withhold
 from core.journal import (
@@ -64,20 +64,47 @@ async def receive(store: Store, ids: Ids, arrival: Arrival) -> Received:
 
 def _receive(tx: Transaction, ids: Ids, arrival: Arrival) -> Received:
     known = tx.arrived(arrival.channel, arrival.external_id)
-    if known is not None:
-        ticket, seq = known
-        _flag_other_text(tx, ticket, seq, arrival)
-        return Received(ticket=ticket, seq=seq, duplicate=True)
-    named = arrival.ticket
+    if known is None:
+        return _take_in(tx, ids, arrival, arrival.ticket)
+    ticket, seq = known
+    again = _same_text(tx, ticket, seq, arrival)
+    if again is not None:
+        return Received(ticket=ticket, seq=again, duplicate=True)
+    kept = _take_in(tx, ids, replace(arrival, external_id=""), ticket)
+    first = f"#{seq} on {ticket}"
+    what = f"another text under the id of message {first}: kept as #{kept.seq}"
+    refused = Refused(what=what, rule="a message id is stored once")
+    tx.append(kept.ticket, system("intake"), refused)
+    return replace(kept, duplicate=True)
+
+
+def _take_in(
+    tx: Transaction, ids: Ids, arrival: Arrival, named: TicketId | None
+) -> Received:
+    """Stores a message on the ticket where it belongs."""
     stranger = named is not None and not tx.has_ticket(named)
     joined = None if stranger else (named or _thread(tx, arrival))
+    meant = joined or named
     if joined is not None and not _belongs(tx, joined, arrival):
         joined, stranger = None, True
     ticket = joined if joined is not None else _open(tx, ids, arrival)
     tx.add_participants(ticket, [arrival.sender, *arrival.cc])
-    seq = _append(tx, ticket, arrival, stranger=stranger)
-    tx.remember_arrival(arrival.channel, arrival.external_id, ticket, seq)
+    seq = _append(tx, ticket, arrival, meant if stranger else None)
+    if arrival.external_id:
+        tx.remember_arrival(arrival.channel, arrival.external_id, ticket, seq)
     return Received(ticket=ticket, seq=seq, duplicate=False)
+
+
+def _same_text(
+    tx: Transaction, ticket: TicketId, seq: int, arrival: Arrival
+) -> int | None:
+    """The message of this id that says the same, or another that does (rule 4)."""
+    journal = tx.history(ticket).journal
+    first = [e for e in journal if e.seq == seq]
+    for entry in (*first, *journal):
+        if isinstance(entry.body, Message) and entry.body.text == arrival.text:
+            return entry.seq
+    return None
 
 
 def _thread(tx: Transaction, arrival: Arrival) -> TicketId | None:
@@ -113,20 +140,21 @@ def _first_words(text: str) -> str:
 
 
 def _append(
-    tx: Transaction, ticket: TicketId, arrival: Arrival, *, stranger: bool
+    tx: Transaction, ticket: TicketId, arrival: Arrival, meant: TicketId | None
 ) -> int:
     sent_at = arrival.sent_at.isoformat() if arrival.sent_at is not None else None
     message = Message(
         direction="out" if arrival.outgoing else "in",
         text=arrival.text,
         channel=arrival.channel,
-        external_id=arrival.external_id,
+        external_id=arrival.external_id or None,
         attachments=tuple(
             {"name": a.name, "type": a.type, "size": a.size}
             for a in arrival.attachments
         ),
         covers=tx.standing(ticket).last_buyer_seq if arrival.outgoing else None,
-        stranger=stranger,
+        stranger=meant is not None,
+        named=meant,
         sent_at=sent_at,
     )
     if arrival.outgoing:
@@ -153,22 +181,6 @@ def _to_people(tx: Transaction, ticket: TicketId, reason: str) -> None:
     tx.append(
         ticket, system("intake"), Escalated(reason=reason, tried="", summary=reason)
     )
-
-
-def _flag_other_text(
-    tx: Transaction, ticket: TicketId, seq: int, arrival: Arrival
-) -> None:
-    """The same id with another text is not stored, but it is not passed over."""
-    first = next((e.body for e in tx.history(ticket).journal if e.seq == seq), None)
-    if isinstance(first, Message) and first.text != arrival.text:
-        what = f"another text under the id of message #{seq}"
-        refused = Refused(what=what, rule="a message id is stored once")
-        if not _said_before(tx, ticket, refused):
-            tx.append(ticket, system("intake"), refused)
-
-
-def _said_before(tx: Transaction, ticket: TicketId, refused: Refused) -> bool:
-    return any(e.body == refused for e in tx.history(ticket).journal)
 
 
 async def bring_in(

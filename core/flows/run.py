@@ -69,7 +69,7 @@ _Step: TypeAlias = _Ask | CarryOut | Execute | Over
 
 async def work(
     house: House, ticket: TicketId, feed: Feed, stopping: asyncio.Event
-) -> Stop | None:
+) -> Over | None:
     """Runs the agent on a ticket until there is nothing left for it to do.
 
     Args:
@@ -80,7 +80,7 @@ async def work(
             next boundary.
 
     Returns:
-        Why the run ended, or None where the ticket was not free or not due.
+        How the run ended, or None where the ticket was not free or not due.
     """
     specs, problem = await _tools(house)
     taken = await house.store.write(lambda tx: take(tx, house, ticket, specs))
@@ -88,17 +88,16 @@ async def work(
         return None
     if problem is not None:
         why = problem
-        over = await house.store.write(lambda tx: _without_tools(tx, taken, why))
-        return over.stop
-    stop = Stop.CRASHED
+        return await house.store.write(lambda tx: _without_tools(tx, taken, why))
+    over = Over(stop=Stop.CRASHED)
     try:
         async with asyncio.TaskGroup() as together:
             keeper = together.create_task(keep_lease(house, taken.hold))
-            stop = await _go_on(house, taken, feed, stopping)
+            over = await _go_on(house, taken, feed, stopping)
             keeper.cancel()
     except* StaleHold:
         pass  # whoever has the ticket now has written how this run ended
-    return stop
+    return over
 
 
 async def _tools(house: House) -> tuple[tuple[ToolSpec, ...], str | None]:
@@ -111,12 +110,12 @@ async def _tools(house: House) -> tuple[tuple[ToolSpec, ...], str | None]:
 
 async def _go_on(
     house: House, taken: Work, feed: Feed, stopping: asyncio.Event
-) -> Stop:
+) -> Over:
     step = await house.store.write(lambda tx: _advance(tx, house, taken))
     while True:
         match step:
-            case Over(stop=stop):
-                return stop
+            case Over():
+                return step
             case CarryOut(call=call):
                 await carry_out(house, taken, call)
                 step = await house.store.write(lambda tx: _advance(tx, house, taken))
@@ -243,8 +242,9 @@ def _apply(
             return end(tx, taken, history, Stop.PAUSED, detail="the worker stopped")
         case ModelFailed(kind="overflow") if ask.fold is None:
             return _fold(tx, house, taken, history, "its provider refused it")
-        case ModelFailed() as failed:
-            return escalate(tx, taken, history, Stop.ERROR, str(failed))
+        case ModelFailed(kind=kind) as failed:
+            over = escalate(tx, taken, history, Stop.ERROR, str(failed))
+            return replace(over, key_refused=kind == "refused_key")
         case ModelResponse() as response if ask.fold is not None:
             return _folded(tx, house, taken, history, ask.fold, response)
         case ModelResponse() as response:

@@ -12,16 +12,16 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from core.errors import HandoffError, StoreUnreachable
+from core.errors import HandoffError, ModelFailed, StoreUnreachable
 from core.flows.amend import wake
 from core.flows.deliver import deliver_due, requeue_for_channels
+from core.flows.ending import Over
 from core.flows.house import House
 from core.flows.people import free_absent
 from core.flows.run import work
 from core.flows.supervise import expire
 from core.ports import Worker
 from core.ticket import TicketId
-from core.turn import Stop
 
 log = logging.getLogger("handoff.worker")
 
@@ -80,7 +80,8 @@ class _Desk:
     ended: asyncio.Event = field(default_factory=asyncio.Event)
     feed: StoreFeed = field(default_factory=StoreFeed)
     running: dict[TicketId, asyncio.Task[None]] = field(default_factory=dict)
-    on_end: Callable[[TicketId, Stop], None] | None = None
+    on_end: Callable[[TicketId, Over], None] | None = None
+    key_refused: str | None = None
 
 
 async def serve(
@@ -90,7 +91,7 @@ async def serve(
     concurrency: int,
     drain: bool,
     stopping: asyncio.Event,
-    on_end: Callable[[TicketId, Stop], None] | None = None,
+    on_end: Callable[[TicketId, Over], None] | None = None,
 ) -> None:
     """Works until told to stop, or until nothing is left to do.
 
@@ -102,6 +103,10 @@ async def serve(
             lease included) and nothing deliverable waits.
         stopping: Set it to stop: runs give back at their next boundary.
         on_end: Told of every run that ends.
+
+    Raises:
+        ModelFailed: The provider refuses our key. The ticket it was seen on is with
+            people; the others wait for a worker with a good key.
     """
     desk = _Desk(
         house=house,
@@ -124,6 +129,8 @@ async def serve(
             for task in beside:
                 task.cancel()
     await _patiently(lambda: house.store.write(lambda tx: tx.retire(worker.id)))
+    if desk.key_refused is not None:
+        raise ModelFailed(desk.key_refused, kind="refused_key")
 
 
 async def _dispatch(desk: _Desk, runs: asyncio.TaskGroup, *, drain: bool) -> None:
@@ -173,9 +180,12 @@ async def _set(event: asyncio.Event) -> None:
 
 async def _run(desk: _Desk, ticket: TicketId) -> None:
     try:
-        stop = await work(desk.house, ticket, desk.feed, desk.stopping)
-        if stop is not None and desk.on_end is not None:
-            desk.on_end(ticket, stop)
+        over = await work(desk.house, ticket, desk.feed, desk.stopping)
+        if over is not None and desk.on_end is not None:
+            desk.on_end(ticket, over)
+        if over is not None and over.key_refused:
+            desk.key_refused = over.why
+            desk.stopping.set()
     except Exception as error:  # noqa: BLE001 # one ticket's trouble must not stop the rest
         log.warning("%s: the run was cut off: %s", ticket, _plainly(error))
         await desk.house.clock.sleep(_STORE_PAUSE)

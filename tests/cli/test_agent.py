@@ -217,14 +217,35 @@ def test_a_take_over_is_asked_for_and_comes_at_the_runs_boundary(
     assert chart["outbox"] == []
 
 
-def test_rule_15_without_a_key_the_ticket_goes_to_people(handoff: Handoff) -> None:
+def test_without_a_key_a_worker_says_so_and_leaves_the_tickets_alone(
+    handoff: Handoff,
+) -> None:
     ticket = handoff("ingest", "-", stdin=message()).lines[0]["ticket"]
     worked = handoff("worker", "--drain")
     chart = handoff("show", ticket, "--json").json
 
-    assert worked.code == 0
-    assert chart["status"] == "needs_human"
-    assert "ANTHROPIC_API_KEY" in chart["why"]
+    assert worked.code == 2
+    assert "ANTHROPIC_API_KEY" in worked.err
+    assert chart["status"] == "queued"
+    assert chart["runs"] == []
+
+
+def test_rule_15_a_refused_key_costs_one_ticket_and_stops_the_worker(
+    handoff: Handoff, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for n in (1, 2, 3):
+        handoff("ingest", "-", stdin=message(n))
+    with MessagesApi(answers("Never said.")) as api:
+        for name, value in api.environment.items():
+            monkeypatch.setenv(name, value)
+        api.fail_next(*[faults.Status(code=401)] * 10)
+        worked = handoff("worker", "--drain", "--concurrency", "1")
+    tickets = handoff("tickets", "--json").json
+
+    assert worked.code == 2
+    assert "401" in worked.err
+    assert "set a valid ANTHROPIC_API_KEY" in worked.err
+    assert sorted(t["status"] for t in tickets) == ["needs_human", "queued", "queued"]
 
 
 def test_the_doctor_names_everything_and_ends_with_the_worst_code(

@@ -297,7 +297,7 @@ async def test_a_draining_worker_answers_and_delivers_everything(world: World) -
             concurrency=2,
             drain=True,
             stopping=world.stopping,
-            on_end=lambda ticket, stop: ended.append((ticket, stop)),
+            on_end=lambda ticket, over: ended.append((ticket, over.stop)),
         ),
         10,
     )

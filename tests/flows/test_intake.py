@@ -54,16 +54,30 @@ async def test_f110_the_same_text_under_another_id_is_another_message(
     assert len(await world.journal(first.ticket, Message)) == 2
 
 
-async def test_f110_another_text_under_the_same_id_is_flagged_once(
+async def test_f110_another_text_under_the_same_id_is_kept_and_flagged_once(
     world: World,
 ) -> None:
     first = await world.writes("hi")
     for _ in range(2):
         again = await world.writes("other", external_id="<m1@example.com>")
         assert again.duplicate
+        assert again.ticket == first.ticket
     (flagged,) = await world.journal(first.ticket, Refused)
-    assert flagged.body.what == "another text under the id of message #1"  # type: ignore[union-attr]
-    assert len(await world.journal(first.ticket, Message)) == 1
+    assert "another text under the id of message #1" in flagged.body.what  # type: ignore[union-attr]
+    told = await world.journal(first.ticket, Message)
+    assert [e.body.text for e in told] == ["hi", "other"]  # type: ignore[union-attr]
+
+
+async def test_f110_a_strangers_message_under_a_known_id_does_not_join(
+    world: World,
+) -> None:
+    first = await world.writes("hi")
+    other = await world.writes(
+        "mine", external_id="<m1@example.com>", sender="else@example.com"
+    )
+    assert other.ticket != first.ticket
+    (kept,) = await world.journal(other.ticket, Message)
+    assert kept.body.named == first.ticket  # type: ignore[union-attr]
 
 
 async def test_f48_five_messages_and_two_workers_are_one_answer(

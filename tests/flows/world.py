@@ -238,7 +238,8 @@ class World:
 
     async def runs(self, ticket: TicketId) -> Stop | None:
         """One run of the agent, if the ticket is due and free."""
-        return await work(self.house, ticket, self.feed, self.stopping)
+        over = await work(self.house, ticket, self.feed, self.stopping)
+        return over.stop if over is not None else None
 
     async def due(self) -> tuple[TicketId, ...]:
         """What a worker would take up."""

@@ -107,24 +107,24 @@ async def start_worker(
     table: Table, config: Path, *, drain: bool = True
 ) -> asyncio.subprocess.Process:
     """`handoff worker` as a process of its own."""
-    log = (table.folder / "worker.log").open("ab")
-    return await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "console.cli",
-        "worker",
-        *(["--drain"] if drain else []),
-        "--store",
-        table.store_url,
-        "--config",
-        str(config),
-        cwd=ROOT,
-        env={**os.environ, **table.api.environment},
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=log,
-        stderr=log,
-        start_new_session=True,
-    )
+    with (table.folder / "worker.log").open("ab") as log:
+        return await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "console.cli",
+            "worker",
+            *(["--drain"] if drain else []),
+            "--store",
+            table.store_url,
+            "--config",
+            str(config),
+            cwd=ROOT,
+            env={**os.environ, **table.api.environment},
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
 
 
 async def play(table: Table, way: str) -> Played:
