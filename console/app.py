@@ -76,6 +76,7 @@ class HandoffApp(PacedApp, inherit_bindings=False):
         """Keeps the collector away from what lives as long as the program."""
         gc.collect()
         gc.freeze()
+        gc.set_threshold(20_000, 20, 50)  # a long ticket's records are no garbage
 
     def _killed(self, number: int) -> None:
         self.run_worker(self._leave(128 + number), exit_on_error=False)

@@ -209,6 +209,8 @@ class Desk(DeskNotices):
         """Shows a ticket."""
         self.drafts.learn(history, self.me)
         self.paint_ticket(history)
+        queue = self.query_one(Queue)
+        queue.mark_read(history.ticket.id, history.standing.last_seq)
         above = self.app.screen
         if isinstance(above, DecisionPanel):
             above.renew(history)

@@ -62,6 +62,8 @@ class Queue(Painted, can_focus=True, inherit_bindings=False):
         self._rows: dict[TicketId, QueueRow] = {}
         self._strips: dict[TicketId, tuple[tuple[object, ...], Strip]] = {}
         self._empty: list[Line] = []
+        self._read: dict[TicketId, int] = {}
+        self._since: datetime | None = None
 
     # What is shown
 
@@ -117,6 +119,20 @@ class Queue(Painted, can_focus=True, inherit_bindings=False):
             self._strips.clear()
         self._rows = {**kept, **glance.rows}
         self.agents, self.now = glance.workers, glance.now
+        self._since = self._since or glance.now
+
+    def mark_read(self, ticket: TicketId, seq: int) -> None:
+        """Takes note up to where a ticket was on the screen."""
+        self._read[ticket] = seq
+        self.refresh()
+
+    def _unread(self, row: QueueRow) -> bool:
+        """Whether the buyer wrote since it was shown here, or since the start."""
+        s = row.standing
+        if row.ticket in self._read:
+            return s.last_buyer_seq > self._read[row.ticket]
+        since, at = self._since, s.last_buyer_at
+        return since is not None and at is not None and at > since
 
     def _follow_cursor(self) -> None:
         """Keeps the selected ticket selected, and its row where it was."""
@@ -186,7 +202,12 @@ class Queue(Painted, can_focus=True, inherit_bindings=False):
         if row is None or self.now is None:
             return line(("  ·", "faint")) if 0 <= y < self.total else EMPTY
         return queue_line(
-            row, self.inner_width, me=self.me, now=self.now, workers=self.agents
+            row,
+            self.inner_width,
+            me=self.me,
+            now=self.now,
+            workers=self.agents,
+            unread=self._unread(row),
         )
 
     @override
@@ -205,7 +226,8 @@ class Queue(Painted, can_focus=True, inherit_bindings=False):
             return super().strip_at(y, width)
         ground = self.ground_at(y)
         tick = int(self.now.timestamp()) // _TICK
-        key = (row.version, row.status, width, ground, tick, self.agents > 0)
+        unread = self._unread(row)
+        key = (row.version, row.status, width, ground, tick, self.agents > 0, unread)
         known = self._strips.get(ticket)
         if known is None or known[0] != key:
             known = (key, self.painted(self.line_at(y), width, ground))

@@ -15,18 +15,25 @@ LOUD = {"wait", "yours", "harm"}
 
 
 def queue_line(
-    row: QueueRow, width: int, *, me: str, now: datetime, workers: int
+    row: QueueRow,
+    width: int,
+    *,
+    me: str,
+    now: datetime,
+    workers: int,
+    unread: bool = False,
 ) -> Line:
     """A row in exactly the width: state, ticket, subject, buyer, what waits, age."""
     word = state_of(row, me, now, workers=workers)
     waits = 19 if width >= BUYER_FROM else max(10, min(19, width // 3 + 1))
     buyer = 16 if width >= BUYER_FROM else 0
     subject = max(4, width - 2 - 10 - buyer - 2 - waits - 5)
-    loud = word.role in LOUD
+    loud = word.role in LOUD or unread
     verified = row.standing.identity is not None
     waited = row.standing.waiting_since or row.updated_at
     return line(
-        (f"{word.symbol} ", word.role),
+        (word.symbol, word.role),
+        ("•" if unread else " ", "buyer"),
         (fit(row.ticket, 9) + " ", "strong" if loud else "text"),
         (
             fit(one_line(row.subject or "(no subject)", 120), subject - 1) + " ",

@@ -23,6 +23,11 @@ async def read(pilot: Pilot[None], app: HandoffApp) -> None:
     await until(pilot, lambda: desk_of(app).history is not None)
 
 
+def pane_rows(app: HandoffApp) -> list[str]:
+    """The screen's lines, up to the first border."""
+    return [line.split("│")[0] for line in screen_text(app).splitlines()]
+
+
 async def answered(pilot: Pilot[None], app: HandoffApp, text: str) -> None:
     """Answers the panel that is open with a line of text."""
     await until(pilot, lambda: app.screen is not desk_of(app))
@@ -161,6 +166,8 @@ async def test_what_comes_to_a_person_is_told_and_takes_no_focus(
         await until(pilot, lambda: f"{mine}: the buyer wrote" in told(app))
         await counter.proposes(asked, {"order_id": "O-1"})
         await until(pilot, lambda: f"{asked} waits for a decision" in told(app))
+        row = next(s for s in pane_rows(app) if mine in s)
+        assert "•" in row
         assert desk.pane() == "composer"
         assert desk.query_one("#editor").text == "thinking"
         assert desk.ticket() == asked
