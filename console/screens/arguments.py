@@ -151,7 +151,7 @@ class ArgumentsForm(VerticalScroll):
             box = Input(
                 field.text, placeholder=field.hint, compact=True, id=f"argument-{n}"
             )
-            name = LineView([line((fit(one_line(field.name, 40), 30), "dim"))])
+            name = LineView([line((fit(one_line(field.name, 40), 15), "dim"))])
             rows.append(Vertical(name, box, classes="argument"))
         await self.mount(*rows)
         first = self.query(Input)
