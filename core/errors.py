@@ -39,7 +39,8 @@ class ModelFailed(HandoffError):
 
     Attributes:
         kind: What failed, for the run's decision: `unreachable`, `overloaded`,
-            `rate_limited`, `overflow`, `refused_key`, `bad_request` or `garbage`.
+            `rate_limited`, `overflow`, `refused_key`, `no_system_role`,
+            `bad_request` or `garbage`.
         retry_after: Seconds that the provider asked to wait, where it said so.
     """
 

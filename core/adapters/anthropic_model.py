@@ -28,6 +28,14 @@ _TOO_LARGE = 413
 _RATE = 429
 _BAD = 400
 _SERVER = 500
+_SYSTEM_ROLE = re.compile(
+    r"role.{0,40}system|system.{0,20}(?:role|messages? (?:is|are) not)|"
+    r"messages\.\d+\.role",
+    re.IGNORECASE | re.DOTALL,
+)
+"""How servers say that they take no `system` messages among the others."""
+
+_INVALID = {400, 422}
 _OVERFLOW = re.compile(r"prompt is too long|exceeds? (the )?context|context window")
 _PLACE = re.compile(r"[a-z_]+(\.[a-z_0-9]+)*(?=:)")
 
@@ -216,6 +224,8 @@ def _kind(status: int, wrong: anthropic.APIStatusError) -> str:
     said = str(_said(wrong))
     if status == _TOO_LARGE or (status == _BAD and _OVERFLOW.search(said)):
         return "overflow"
+    if status in _INVALID and _SYSTEM_ROLE.search(said):
+        return "no_system_role"
     return "bad_request"
 
 

@@ -14,8 +14,13 @@ import asyncio
 import logging
 import os
 import sys
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import (
+    AbstractAsyncContextManager,
+    asynccontextmanager,
+    contextmanager,
+    suppress,
+)
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
@@ -28,14 +33,19 @@ from mcp.shared.message import SessionMessage
 
 from core.errors import ToolLost
 
+log = logging.getLogger("handoff.tools")
 # the library logs what it could not parse, and that may be a buyer's words
 logging.getLogger("mcp").setLevel(logging.CRITICAL + 1)
 
 START = 30.0
 """Seconds that a server may take to start, or to list its tools."""
 
+NOTICE = 3.0
+"""Seconds after which the log says that a server is waited for."""
+
 _HARMLESS = ("LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "PYTHONPATH", "VIRTUAL_ENV")
 _TIMED_OUT = -32001
+_GARBAGE = "prints what is not MCP"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,11 +66,16 @@ class Server:
 
 @dataclass(slots=True)
 class _Program:
-    """A program: its client while it runs, and the event that says it is over."""
+    """A program: its client while it runs, and the event that says it is over.
+
+    Attributes:
+        garbage: Whether it has printed what is not MCP.
+    """
 
     starting: asyncio.Lock = field(default_factory=asyncio.Lock)
     over: asyncio.Event = field(default_factory=asyncio.Event)
     client: Client | None = None
+    garbage: bool = False
 
 
 class McpServers:
@@ -102,8 +117,9 @@ class McpServers:
             return
         client = Client(server.url)
         try:
-            async with asyncio.timeout(START):
-                await client.__aenter__()
+            with self._telling(server):
+                async with asyncio.timeout(START):
+                    await client.__aenter__()
         except Exception as wrong:  # noqa: BLE001 # whatever a foreign server causes
             raise ToolLost(lost(server, wrong), started=False) from None
         try:
@@ -112,14 +128,31 @@ class McpServers:
             with suppress(Exception):  # what was to be said was said by then
                 await client.__aexit__(None, None, None)
 
+    @contextmanager
+    def _telling(self, server: Server) -> Iterator[None]:
+        """Says after a while that the server is waited for."""
+
+        def tell() -> None:
+            program = self._programs[server.name]
+            why = f"; it {_GARBAGE}" if program.garbage else ""
+            log.warning("waiting for the tool server %s to start%s …", server.name, why)
+
+        timer = asyncio.get_running_loop().call_later(NOTICE, tell)
+        try:
+            yield
+        finally:
+            timer.cancel()
+
     async def _running(self, server: Server) -> Client:
         program = self._programs[server.name]
         async with program.starting:
             if program.client is None or program.over.is_set():
                 program.client, program.over = None, asyncio.Event()
+                program.garbage = False
                 ready: asyncio.Future[Client] = asyncio.Future()
                 self._tasks.create_task(self._own(server, program, ready))
-                await asyncio.shield(ready)
+                with self._telling(server):
+                    await asyncio.shield(ready)
             if program.client is None:
                 raise ToolLost(f"tool server {server.name} is closed", started=False)
             return program.client
@@ -131,7 +164,7 @@ class McpServers:
         over = program.over
         try:
             with self._stderr.open("a", encoding="utf-8") as stderr:
-                transport = _watched(stdio_client(_parameters(server), stderr), over)
+                transport = _watched(stdio_client(_parameters(server), stderr), program)
                 async with (
                     asyncio.timeout(START) as limit,
                     Client(transport) as client,
@@ -142,7 +175,8 @@ class McpServers:
                     await over.wait()
         except Exception as wrong:  # noqa: BLE001 # whatever a foreign program causes
             if not ready.done():
-                ready.set_exception(ToolLost(lost(server, wrong), started=False))
+                why = lost(server, wrong, garbage=program.garbage)
+                ready.set_exception(ToolLost(why, started=False))
                 ready.exception()  # nobody may be waiting for it any more
         finally:
             over.set()
@@ -151,15 +185,17 @@ class McpServers:
 
 @asynccontextmanager
 async def _watched(
-    inner: AbstractAsyncContextManager[TransportStreams], over: asyncio.Event
+    inner: AbstractAsyncContextManager[TransportStreams], program: _Program
 ) -> AsyncIterator[TransportStreams]:
-    """The same transport, setting `over` once the other side has ended."""
+    """The same transport; what it shows of the program is kept with it."""
+    over = program.over
     async with inner as (read, write), anyio.create_task_group() as tasks:
         send, receive = anyio.create_memory_object_stream[SessionMessage | Exception](0)
 
         async def relay() -> None:
             async with send:
                 async for message in read:
+                    program.garbage |= isinstance(message, Exception)
                     await send.send(message)
             over.set()
 
@@ -182,11 +218,13 @@ def _parameters(server: Server) -> StdioServerParameters:
     )
 
 
-def lost(server: Server, wrong: BaseException) -> str:
+def lost(server: Server, wrong: BaseException, *, garbage: bool = False) -> str:
     """One line that names the server, without anything it said."""
     while isinstance(wrong, BaseExceptionGroup):
         wrong = wrong.exceptions[0]
     match wrong:
+        case MCPError() | TimeoutError() if garbage:
+            why = f"{_GARBAGE}: only the protocol belongs on its stdout"
         case MCPError(code=code) if code == _TIMED_OUT:
             why = "gave no answer in time"
         case MCPError(code=code) if code == types.CONNECTION_CLOSED:

@@ -28,11 +28,14 @@ class Over:
         why: What went wrong, in one line, where something did.
         key_refused: The provider refuses our key: no run can do anything until a
             person has mended that.
+        voice_refused: The provider takes no system messages: the next run must tell
+            facts between marks.
     """
 
     stop: Stop
     why: str | None = None
     key_refused: bool = False
+    voice_refused: bool = False
 
 
 def own(history: History, taken: Work) -> Run:

@@ -31,6 +31,7 @@ from core.boundary import (
 )
 from core.compaction import Fold, fold_request, plan_compaction
 from core.context import (
+    Voice,
     build_request,
     canonical_message,
     estimated_tokens,
@@ -242,6 +243,10 @@ def _apply(
             return end(tx, taken, history, Stop.PAUSED, detail="the worker stopped")
         case ModelFailed(kind="overflow") if ask.fold is None:
             return _fold(tx, house, taken, history, "its provider refused it")
+        case ModelFailed(kind="no_system_role") if house.voice is Voice.SYSTEM:
+            why = "the provider takes no system messages"
+            over = end(tx, taken, history, Stop.PAUSED, detail=why)
+            return replace(over, voice_refused=True)
         case ModelFailed(kind=kind) as failed:
             over = escalate(tx, taken, history, Stop.ERROR, str(failed))
             return replace(over, key_refused=kind == "refused_key")

@@ -10,8 +10,9 @@ import logging
 import traceback
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from core.context import Voice
 from core.errors import HandoffError, ModelFailed, StoreUnreachable
 from core.flows.amend import wake
 from core.flows.deliver import deliver_due, requeue_for_channels
@@ -183,6 +184,8 @@ async def _run(desk: _Desk, ticket: TicketId) -> None:
         over = await work(desk.house, ticket, desk.feed, desk.stopping)
         if over is not None and desk.on_end is not None:
             desk.on_end(ticket, over)
+        if over is not None and over.voice_refused:
+            desk.house = replace(desk.house, voice=Voice.MARKED)
         if over is not None and over.key_refused:
             desk.key_refused = over.why
             desk.stopping.set()

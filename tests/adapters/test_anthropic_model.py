@@ -76,6 +76,14 @@ async def test_what_is_sent_is_exactly_the_body_of_the_request(
             "overflow",
         ),
         (faults.Status(code=400, message=f"messages.0: {WORDS}"), "bad_request"),
+        (
+            faults.Status(code=400, message='messages: Unexpected role "system".'),
+            "no_system_role",
+        ),
+        (
+            faults.Status(code=400, message="role 'system' is not supported on this"),
+            "no_system_role",
+        ),
         (faults.Status(code=404), "bad_request"),
         (faults.Garbage(), "garbage"),
         (faults.Closed(), "unreachable"),

@@ -8,7 +8,7 @@ import pytest
 
 from core.errors import DeliveryFailed, ModelFailed
 from core.flows.deliver import deliver_due, requeue_for_channels
-from core.flows.handoff import take_over
+from core.flows.handoff import GiveBack, give_back, reply, take_over
 from core.flows.serve import serve
 from core.history import Reply
 from core.journal import Delivery, Escalated
@@ -279,8 +279,8 @@ async def test_rule_11_a_run_longer_than_its_lease_keeps_its_ticket(
 # A worker
 
 
-async def test_a_draining_worker_answers_and_delivers_everything(world: World) -> None:
-    tickets = [await world.opened(f"question {n}") for n in range(4)]
+async def drained(world: World) -> list[tuple[TicketId, Stop]]:
+    """Runs a draining worker; every run that ended, in order."""
     ended: list[tuple[TicketId, Stop]] = []
     me = Worker(
         id="w1",
@@ -299,9 +299,32 @@ async def test_a_draining_worker_answers_and_delivers_everything(world: World) -
             stopping=world.stopping,
             on_end=lambda ticket, over: ended.append((ticket, over.stop)),
         ),
-        10,
+        30,
     )
+    return ended
+
+
+async def test_a_draining_worker_answers_and_delivers_everything(world: World) -> None:
+    tickets = [await world.opened(f"question {n}") for n in range(4)]
+    ended = await drained(world)
     assert sorted(ended) == sorted((t, Stop.ANSWERED) for t in tickets)
     assert len(world.delivered()) == 4
     assert await world.store.read(lambda tx: tx.workers()) == ()
     assert all("question" in text_of(b, "user") for b in world.model.bodies)
+
+
+async def test_a_provider_without_system_messages_is_told_the_facts_between_marks(
+    lite: World,
+) -> None:
+    ticket = await lite.opened("What is the code?")
+    await take_over(lite.store, ticket, ANA)
+    await reply(lite.store, ticket, ANA, "It is ZED9.")
+    back = GiveBack(to="agent", carry_on=True)
+    await give_back(lite.store, ticket, ANA, back)
+    lite.model.failures = [ModelFailed("role system", kind="no_system_role")]
+    assert await drained(lite) == [(ticket, Stop.PAUSED), (ticket, Stop.ANSWERED)]
+    refused, taken = lite.model.bodies
+    assert [m["role"] for m in refused["messages"]][-1] == "system"
+    assert {m["role"] for m in taken["messages"]} == {"user"}
+    assert "<handoff:facts>" in text_of(taken)
+    assert "ZED9" in text_of(taken)
