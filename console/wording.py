@@ -14,7 +14,7 @@ from core.history import QueueRow
 from core.journal import Claimed, Paused, Snoozed
 from core.ports import Pause, Presence
 from core.standing import Standing
-from core.ticket import Status
+from core.ticket import JsonObject, Status
 
 VIEWS = (
     ("1", "human", "needs a person", "person"),
@@ -26,6 +26,9 @@ VIEWS = (
 )
 """Key, name in the store, words, and one word for narrow screens."""
 
+AGENT_OFF = ("agent (not running)", "agent off")
+"""Long and short words for the agent's view while no worker is alive."""
+
 EMPTY_VIEW = {
     "human": "Nothing needs a person now. 4 shows the agent's work, 6 everything.",
     "approvals": "No decision waits. The agent's proposals appear here.",
@@ -34,6 +37,13 @@ EMPTY_VIEW = {
     "waiting": "No ticket waits for its buyer.",
     "all": "There is no ticket in this store yet.",
 }
+
+
+def empty_words(view: str, workers: int | None) -> str:
+    """Why a view shows no ticket, and what to do."""
+    if view == "agent" and workers == 0:
+        return "No agent is running, and no ticket waits for one. 6 shows everything."
+    return EMPTY_VIEW.get(view, "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,6 +174,30 @@ def _held(s: Standing, me: str, now: datetime) -> Word:
     return Word(symbol="□", words=f"{who}, {age(s.held_since, now)}", role="other")
 
 
+_AT = {
+    Status.AGENT: ("agent", "now in agent"),
+    Status.QUEUED: ("agent", "now in agent"),
+    Status.NEEDS_HUMAN: ("human", "now needs a person"),
+    Status.IN_DOUBT: ("human", "now in doubt"),
+    Status.NEEDS_DECISION: ("approvals", "now in approvals"),
+    Status.WAITING_BUYER: ("waiting", "now waits for buyer"),
+    Status.RESOLVED: ("resolved", "now resolved"),
+}
+
+
+def now_in(row: QueueRow, me: str, view: str) -> str:
+    """Where a ticket is that is shown in a view it has left; "" if it has not."""
+    s = row.standing
+    if view == "all":
+        return ""
+    if me in (s.held_by, s.wanted_by):
+        return "" if view == "mine" else "now in mine"
+    if s.held_by is not None:
+        return f"now with {one_line(s.held_by, 16)}"
+    at, words = _AT.get(row.status, ("", ""))
+    return "" if at == view else words
+
+
 def stop_words(stop: str) -> str:
     """A run's stop reason in plain words."""
     return {
@@ -208,6 +242,19 @@ def happened(body: Paused | Claimed | Snoozed) -> str:
             return "woke it"
         case Snoozed(until=until):
             return f"lets it sleep until {one_line(until or '', 40)}"
+
+
+_THOUGHT = {"thinking", "redacted_thinking"}
+
+
+def untold(block: JsonObject) -> str:
+    """What a kept block is that is no text and no call, in words after a name."""
+    kind = block.get("type")
+    if kind in _THOUGHT:
+        return "thinks"
+    if kind == "image":
+        return "adds an image"
+    return f"adds a block of type {one_line(str(kind), 40)}"
 
 
 def stopped_words(pause: Pause | None) -> str | None:

@@ -32,7 +32,7 @@ from console.widgets.composer import Composer
 from console.widgets.line_view import LineView, Painted
 from console.widgets.queue import Queue
 from console.widgets.timeline import Timeline
-from console.wording import EMPTY_VIEW
+from console.wording import empty_words
 from core.errors import StoreUnreachable
 from core.history import History
 from core.ticket import TicketId
@@ -179,10 +179,10 @@ class Desk(DeskNotices):
     def window_read(self, window: Window) -> None:
         """Shows a part of the queue."""
         queue = self.query_one(Queue)
-        words = EMPTY_VIEW.get(self.reads.view, "")
+        words = empty_words(self.reads.view, self.reads.workers)
         if self.reads.filter:
             words = f"Nothing matches “{self.reads.filter}”. esc clears the filter."
-        queue.empty_words = words
+        queue.empty_words, queue.view = words, self.reads.view
         queue.show(
             window.glance,
             offset=window.offset,

@@ -7,6 +7,8 @@ from console.keymap import Command, possible
 from console.screens.acts import Said
 from console.screens.desk_moving import DeskMoving
 from console.screens.pace import paced
+from console.widgets.queue import Queue
+from core.cleanse import one_line
 from core.ticket import TicketId
 
 
@@ -33,6 +35,8 @@ class DeskActing(DeskMoving, inherit_bindings=False):
             return
         elif name.startswith("view:"):
             self.to_view(name.removeprefix("view:"))
+        elif pressed and command.group == "Ticket" and self._out_of_sight():
+            pass
         elif pressed and command.meant:
             self._do_if_meant(command)
         else:
@@ -41,6 +45,16 @@ class DeskActing(DeskMoving, inherit_bindings=False):
 
     def _do(self, name: str) -> None:
         getattr(self, f"_do_{name}")()
+
+    def _out_of_sight(self) -> bool:
+        """Whether the list is scrolled away from its ticket, which then comes back."""
+        queue = self.query_one(Queue)
+        if self.pane() != "queue" or queue.in_sight:
+            return False
+        queue.reveal()
+        name = one_line(self.ticket() or "", 40)
+        self.tell(f"{name} was out of sight: once more, if meant", good=False)
+        return True
 
     def _do_if_meant(self, command: Command) -> None:
         """Does what is not to be done by somebody who only types."""

@@ -16,7 +16,7 @@ from console.widgets.chart import chart_lines, strip_lines
 from console.widgets.composer import Composer, Editor
 from console.widgets.line_view import LineView
 from console.widgets.queue import Queue
-from console.widgets.sight import Sight
+from console.widgets.sight import Sight, asked_of
 from console.widgets.spans import Line, line
 from console.widgets.timeline import Timeline
 from console.widgets.timeline_items import Item, items_of
@@ -140,6 +140,7 @@ class DeskPanes(Screen[None], inherit_bindings=False):
             stopped=stopped_words(self.reads.pause),
             presence=self.presence_words(),
             others=self.reads.others,
+            asked=asked_of(self.history),
         )
 
     def presence_words(self) -> dict[str, str]:

@@ -16,6 +16,48 @@ from console.widgets.choices import Choice, Choices
 from console.widgets.line_view import LineView
 from console.widgets.spans import EMPTY, Line, fit, line
 
+KEYS = 13
+"""Cells of the column of keys, with a gap to what they do."""
+
+SYMBOLS = (
+    ("▲", "wait", "waits for a person: a decision, or an answer"),
+    ("!", "harm", "in doubt: nobody knows whether an action happened"),
+    ("■", "yours", "you hold it, the agent is silent"),
+    ("□", "other", "a colleague holds it"),
+    ("●", "agent", "the agent works on it"),
+    ("◐", "yours", "the agent is asked to stop"),
+    ("○", "dim", "nobody works on it: for the agent, or for the buyer"),
+    ("‖", "wait", "the agent is paused"),
+    ("✓", "ok", "verified buyer; also: done, resolved"),
+    ("?", "wait", "the buyer is not verified"),
+    ("•", "buyer", "not read yet"),
+    ("✗", "harm", "failed"),
+    ("▸", "faint", "opens with space or enter"),
+)
+"""What the symbols mean, in the colours that they have."""
+
+
+def choices_for(
+    wanted: str, commands: Sequence[Command], here: Here, themes: Sequence[str]
+) -> list[Choice]:
+    """The actions that are possible here and hold all these words."""
+    words = wanted.casefold().split()
+    out = []
+    for command in commands:
+        said = f"{command.words} {command.id}".casefold()
+        if command.id == "palette" or not possible(command, here):
+            continue
+        if all(word in said for word in words):
+            keys = " ".join(shown(k) for k in command.keys[:2])
+            out.append(_choice(command.id, keys, command.words))
+    looks = [t for t in themes if words and all(w in f"theme {t}" for w in words)]
+    return out + [_choice(f"theme:{t}", "", f"theme: {t}") for t in looks]
+
+
+def _choice(id_: str, keys: str, words: str) -> Choice:
+    column = fit(keys, KEYS - 1) + " "
+    return Choice(id=id_, line=line((column, "key"), (words, "text")))
+
 
 class PalettePanel(Panel[str]):
     """Every action with its key; typing narrows the list."""
@@ -34,7 +76,7 @@ class PalettePanel(Panel[str]):
     def compose(self) -> ComposeResult:
         with Vertical(id="panel"):
             yield Input(id="panel-find", placeholder="all actions")
-            yield Choices(self._found(""), id="choices")
+            yield Choices(self._found(""), empty="no action of this name", id="choices")
 
     @override
     def on_mount(self) -> None:
@@ -52,21 +94,7 @@ class PalettePanel(Panel[str]):
         return super().take_key(event)
 
     def _found(self, wanted: str) -> list[Choice]:
-        words = wanted.casefold().split()
-        out = []
-        for command in self.commands:
-            said = f"{command.words} {command.id}".casefold()
-            if command.id == "palette" or not possible(command, self.here):
-                continue
-            if all(word in said for word in words):
-                keys = " ".join(shown(k) for k in command.keys[:2])
-                spans = line((fit(keys, 9), "key"), (command.words, "text"))
-                out.append(Choice(id=command.id, line=spans))
-        for theme in self.themes:
-            if words and all(word in f"theme {theme}" for word in words):
-                spans = line((fit("", 9), "key"), (f"theme: {theme}", "text"))
-                out.append(Choice(id=f"theme:{theme}", line=spans))
-        return out
+        return choices_for(wanted, self.commands, self.here, self.themes)
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Narrows the list."""
@@ -94,7 +122,9 @@ def help_lines(commands: Sequence[Command], here: Here) -> list[Line]:
         lines.append(line((group.upper(), "dim")))
         lines += [_key_line(c, "text") for c in some]
         lines.append(EMPTY)
-    lines.append(line(("NOT NOW", "dim")))
+    lines.append(line(("SYMBOLS", "dim")))
+    lines += [line((f"  {s}  ", role), (words, "text")) for s, role, words in SYMBOLS]
+    lines += [EMPTY, line(("NOT NOW", "dim"))]
     lines += [_key_line(c, "faint") for c in later]
     mouse = "The mouse works too; shift and drag selects text in most terminals."
     return [*lines, EMPTY, line((mouse, "dim"))]
@@ -103,7 +133,7 @@ def help_lines(commands: Sequence[Command], here: Here) -> list[Line]:
 def _key_line(command: Command, role: str) -> Line:
     keys = "  ".join(shown(k) for k in command.keys)
     return line(
-        (f"  {fit(keys, 14)}", "key" if role == "text" else "faint"),
+        (f"  {fit(keys, 14)} ", "key" if role == "text" else "faint"),
         (command.words, role),
     )
 

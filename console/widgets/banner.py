@@ -6,7 +6,7 @@ are quiet.
 """
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from console.widgets.sight import Sight
 from console.widgets.spans import EMPTY, Line, Span, clip, ends, line, width_of
@@ -14,6 +14,9 @@ from console.wording import count, span_of, what_waits, when
 from core.cleanse import one_line
 from core.standing import Standing, status
 from core.ticket import Status, TicketId
+
+HANGS = timedelta(seconds=45)
+"""A model call that has lasted longer may never be answered: people should know."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,6 +177,16 @@ def _working(s: Standing, sight: Sight) -> _Said:
         who = "you" if s.wanted_by == sight.me else one_line(s.wanted_by, 30)
         return _Said(
             role="solid-quiet", symbol="◐", words=f"The agent stops for {who}…"
+        )
+    if sight.asked is not None and sight.now - sight.asked[1] > HANGS:
+        turn, since = sight.asked
+        long = span_of(sight.now - since)
+        return _Said(
+            role="solid-wait",
+            symbol="▲",
+            words=f"No answer from the model for {long} (turn {turn})",
+            brief=f"No answer for {long}",
+            keys=_TAKE,
         )
     took = "" if s.run_since is None else f", {span_of(sight.now - s.run_since)}"
     return _Said(

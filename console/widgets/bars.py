@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from console.keymap import Command, Here, hints
 from console.live import Lost
 from console.widgets.spans import Line, Span, clip, ends, line, width_of
-from console.wording import VIEWS
+from console.wording import AGENT_OFF, VIEWS
 from core.cleanse import one_line
 from core.decision import Operator
 
@@ -63,6 +63,8 @@ def _views(top: Top, width: int) -> Line:
         number = f"{top.counts[view]:,}" if view in top.counts else ""
         now = view == top.view
         role = "yours" if now else "dim"
+        if view == "agent" and top.workers == 0:
+            words, brief = AGENT_OFF
         act = f"view:{view}"
         long.append(Span(f"{key} {words} {number}".strip() + "   ", role, act))
         short.append(Span(f"{key} {brief} {number}".strip() + "  ", role, act))

@@ -8,7 +8,7 @@ from textual.message import Message
 from typing_extensions import override
 
 from console.widgets.line_view import Painted
-from console.widgets.spans import EMPTY, Line, Span
+from console.widgets.spans import EMPTY, Line, Span, line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,10 +41,12 @@ class Choices(Painted, can_focus=True, inherit_bindings=False):
         self,
         choices: Sequence[Choice] = (),
         *,
+        empty: str = "",
         id: str | None = None,  # noqa: A002 # Textual's word
     ) -> None:
         super().__init__(id=id)
         self.choices = tuple(choices)
+        self.empty = empty
         self.cursor = 0
 
     @override
@@ -84,6 +86,8 @@ class Choices(Painted, can_focus=True, inherit_bindings=False):
     @override
     def line_at(self, y: int) -> Line:
         """A choice, marked where the cursor is."""
+        if not self.choices and y == 0:
+            return line((self.empty, "dim"))
         if not 0 <= y < len(self.choices):
             return EMPTY
         mark = Span("▸ " if y == self.cursor else "  ", "key")

@@ -65,6 +65,25 @@ class Editor(TextArea):
             return
         await super()._on_key(event)
 
+    def on_blur(self, event: events.Blur) -> None:
+        """Shows what is kept."""
+        del event
+        self.call_after_refresh(self.show_first)
+
+    def on_focus(self, event: events.Focus) -> None:
+        """Shows where one writes."""
+        del event
+        self.call_after_refresh(self.scroll_cursor_visible)
+
+    def show_first(self) -> None:
+        """Shows where the text begins: its last line may well be a blank one."""
+        if self.has_focus:
+            return
+        lines = self.text.split("\n")
+        first = next((n for n, words in enumerate(lines) if words.strip()), 0)
+        at = self.wrapped_document.location_to_offset((first, 0))
+        self.scroll_to(y=at.y, animate=False, force=True)
+
     @override
     async def _on_paste(self, event: events.Paste) -> None:
         event.stop()
@@ -128,6 +147,7 @@ class Composer(Vertical):
         if self.editor.text != safe:
             self.editor.load_text(safe)
             self.editor.move_cursor(self.editor.document.end)
+            self.editor.call_after_refresh(self.editor.show_first)
 
     def present(self, *, mode: str, open_: bool, words: Line) -> None:
         """Says for whom it is, and shows the editor or only its line."""

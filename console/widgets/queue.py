@@ -2,11 +2,13 @@
 
 Only the window around what is shown is loaded; a row outside is asked for with
 `Wanted`. The list re-sorts under the cursor: the ticket stays selected and its row
-stays where it was on the screen. When the ticket leaves the view, nothing else is
-selected in its place: a key must never act on a ticket that slipped under the hand.
+stays where it was on the screen. When the ticket leaves the view, its row is kept in
+its place, marked with where the ticket is now, until the cursor moves off it: a key
+must never act on a ticket that slipped under the hand, nor on one that nobody sees.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 
 from textual import events
@@ -18,7 +20,9 @@ from typing_extensions import override
 from console.live import PAGE, Glance
 from console.widgets.line_view import Painted
 from console.widgets.queue_lines import queue_line
-from console.widgets.spans import EMPTY, Line, line, paragraph
+from console.widgets.queue_places import Places
+from console.widgets.spans import EMPTY, Line, fit, line, paragraph
+from console.wording import Word, now_in, state_of
 from core.history import QueueRow
 from core.ticket import TicketId
 
@@ -52,13 +56,13 @@ class Queue(Painted, can_focus=True, inherit_bindings=False):
     def __init__(self, *, me: str, id: str | None = None) -> None:  # noqa: A002 # Textual's word
         super().__init__(id=id)
         self.me = me
-        self.total = 0
         self.cursor: TicketId | None = None
         self.cursor_at = 0
         self.empty_words = ""
+        self.view = ""
         self.agents = 0
         self.now: datetime | None = None
-        self._order: dict[int, TicketId] = {}
+        self.places = Places()
         self._rows: dict[TicketId, QueueRow] = {}
         self._strips: dict[TicketId, tuple[tuple[object, ...], Strip]] = {}
         self._empty: list[Line] = []
@@ -76,14 +80,16 @@ class Queue(Painted, can_focus=True, inherit_bindings=False):
             total: Tickets in this view.
             fresh: Another view or filter: the cursor goes to the first row.
         """
-        self._order = dict(enumerate(glance.ids, start=offset))
-        self.total = max(total, offset + len(glance.ids)) if glance.ids else total
-        if not glance.ids and offset == 0:
-            self.total = 0
+        if fresh:
+            self.cursor, self.cursor_at = None, 0
+            self.places.kept = None
+        chosen = None if self.cursor is None else (self.cursor, self.cursor_at)
+        self.places.load(glance.ids, offset=offset, total=total, chosen=chosen)
+        if self.places.kept is not None:
+            self.cursor_at = self.places.kept
         self._take(glance)
         self.virtual_size = Size(0, self.total)
         if fresh:
-            self.cursor, self.cursor_at = None, 0
             self.to_row(0)
         self._follow_cursor()
         self._wrap_empty()
@@ -102,10 +108,15 @@ class Queue(Painted, can_focus=True, inherit_bindings=False):
         """The tickets on the screen, and the selected one."""
         top = self.scroll_offset.y
         seen = range(top, top + self.size.height)
-        ids = {self._order[y]: None for y in seen if y in self._order}
+        ids = {t: None for y in seen if (t := self.places.at(y)) is not None}
         if self.cursor is not None:
             ids[self.cursor] = None
         return tuple(ids)
+
+    @property
+    def total(self) -> int:
+        """Rows that there are to scroll."""
+        return self.places.total
 
     @property
     def window(self) -> int:
@@ -115,7 +126,8 @@ class Queue(Painted, can_focus=True, inherit_bindings=False):
     def _take(self, glance: Glance) -> None:
         kept: Mapping[TicketId, QueueRow] = self._rows
         if len(kept) > 10 * PAGE:
-            kept = {t: r for t, r in kept.items() if t in set(self._order.values())}
+            loaded = self.places.tickets()
+            kept = {t: r for t, r in kept.items() if t in loaded}
             self._strips.clear()
         self._rows = {**kept, **glance.rows}
         self.agents, self.now = glance.workers, glance.now
@@ -125,6 +137,14 @@ class Queue(Painted, can_focus=True, inherit_bindings=False):
         """Takes note up to where a ticket was on the screen."""
         self._read[ticket] = seq
         self.refresh()
+
+    def _mark(self, row: QueueRow, y: int) -> str:
+        return now_in(row, self.me, self.view) if y == self.places.kept else ""
+
+    def _word(self, row: QueueRow, y: int, now: datetime) -> Word:
+        word = state_of(row, self.me, now, workers=self.agents)
+        mark = self._mark(row, y)
+        return replace(word, words=mark, role="dim") if mark else word
 
     def _unread(self, row: QueueRow) -> bool:
         """Whether the buyer wrote since it was shown here, or since the start."""
@@ -139,7 +159,7 @@ class Queue(Painted, can_focus=True, inherit_bindings=False):
         if self.cursor is None:
             self._land(self.cursor_at)
             return
-        found = next((i for i, t in self._order.items() if t == self.cursor), None)
+        found = self.places.row_of(self.cursor)
         if found is None:
             self.cursor_at = max(0, min(self.cursor_at, self.total - 1))
             return
@@ -168,23 +188,46 @@ class Queue(Painted, can_focus=True, inherit_bindings=False):
 
     def select(self, ticket: TicketId) -> None:
         """Selects a ticket, whether the view holds it or not."""
-        self.cursor = ticket
+        if ticket != self.cursor:
+            self.places.let_go()
+            self.cursor = ticket
+            if self.places.row_of(ticket) is None:
+                self.cursor_at = min(self.cursor_at, self.total)
+                self.places.keep(ticket, self.cursor_at)
+            self.virtual_size = Size(0, self.total)
         self._follow_cursor()
+        self.reveal()
         self.post_message(self.Chosen(ticket))
         self.refresh()
 
-    def _land(self, at: int) -> None:
-        before, was_at = self.cursor, self.cursor_at
-        self.cursor_at = max(0, min(at, self.total - 1))
-        self.cursor = self._order.get(self.cursor_at)
+    @property
+    def in_sight(self) -> bool:
+        """Whether the row of the selected ticket is on the screen."""
+        top = self.scroll_offset.y
+        inside = top <= self.cursor_at < top + self.size.height
+        return inside and self.places.at(self.cursor_at) == self.cursor
+
+    def reveal(self) -> None:
+        """Scrolls until the selected row is on the screen."""
         top, height = self.scroll_offset.y, max(1, self.size.height)
         if self.cursor_at < top:
             self.to_row(self.cursor_at)
         elif self.cursor_at >= top + height:
             self.to_row(self.cursor_at - height + 1)
-        else:
-            self.refresh_line(was_at)
-            self.refresh_line(self.cursor_at)
+
+    def _land(self, at: int) -> None:
+        before, was_at = self.cursor, self.cursor_at
+        at = max(0, min(at, self.total - 1))
+        kept = self.places.kept
+        if kept is not None and at != kept and self.places.let_go():
+            at -= at > kept
+            self.virtual_size = Size(0, self.total)
+            self.refresh()
+        self.cursor_at = at
+        self.cursor = self.places.at(at)
+        self.refresh_line(was_at)
+        self.refresh_line(at)
+        self.reveal()
         if self.cursor != before:
             self.post_message(self.Chosen(self.cursor))
         if self.cursor is None and self.total:
@@ -197,37 +240,37 @@ class Queue(Painted, can_focus=True, inherit_bindings=False):
         """The ticket at a row, a placeholder while it is read, or why it is empty."""
         if not self.total:
             return self._empty[y] if 0 <= y < len(self._empty) else EMPTY
-        ticket = self._order.get(y)
+        ticket = self.places.at(y)
         row = self._rows.get(ticket) if ticket is not None else None
         if row is None or self.now is None:
-            return line(("  ·", "faint")) if 0 <= y < self.total else EMPTY
+            name = f"  {fit(ticket, 9)}" if ticket is not None else "  ·"
+            return line((name, "faint")) if 0 <= y < self.total else EMPTY
         return queue_line(
             row,
             self.inner_width,
-            me=self.me,
+            word=self._word(row, y, self.now),
             now=self.now,
-            workers=self.agents,
             unread=self._unread(row),
         )
 
     @override
     def ground_at(self, y: int) -> str:
         """The row under the cursor, where its ticket is really there."""
-        if self.cursor is None or self._order.get(y) != self.cursor:
+        if self.cursor is None or self.places.at(y) != self.cursor:
             return ""
         return "cursor" if self.has_focus else "still"
 
     @override
     def strip_at(self, y: int, width: int) -> Strip:
         """A row, painted once for each of its versions."""
-        ticket = self._order.get(y)
+        ticket = self.places.at(y)
         row = self._rows.get(ticket) if ticket is not None else None
         if ticket is None or row is None or self.now is None:
             return super().strip_at(y, width)
         ground = self.ground_at(y)
         tick = int(self.now.timestamp()) // _TICK
-        unread = self._unread(row)
-        key = (row.version, row.status, width, ground, tick, self.agents > 0, unread)
+        seen = (self._unread(row), self._mark(row, y), self.inner_width, width)
+        key = (row.version, row.status, ground, tick, self.agents > 0, seen)
         known = self._strips.get(ticket)
         if known is None or known[0] != key:
             known = (key, self.painted(self.line_at(y), width, ground))
@@ -246,7 +289,7 @@ class Queue(Painted, can_focus=True, inherit_bindings=False):
         super().watch_scroll_y(old_value, new_value)
         top = round(new_value)
         seen = range(top, min(self.total, top + self.size.height))
-        if any(y not in self._order for y in (*seen[:1], *seen[-1:])):
+        if any(self.places.at(y) is None for y in (*seen[:1], *seen[-1:])):
             self.post_message(self.Wanted(max(0, top - _LEAD)))
 
     def on_resize(self) -> None:
@@ -269,7 +312,7 @@ class Queue(Painted, can_focus=True, inherit_bindings=False):
     def on_painted_pressed(self, event: Painted.Pressed) -> None:
         """A click selects, a click on the selected ticket opens it."""
         event.stop()
-        if self.cursor is not None and self._order.get(event.y) == self.cursor:
+        if self.cursor is not None and self.places.at(event.y) == self.cursor:
             self.post_message(self.Opened())
         elif event.y < self.total:
             self._land(event.y)

@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from console.widgets.spans import Line, fit, line
-from console.wording import age, state_of
+from console.wording import Word, age
 from core.cleanse import one_line
 from core.history import QueueRow
 
@@ -18,13 +18,19 @@ def queue_line(
     row: QueueRow,
     width: int,
     *,
-    me: str,
+    word: Word,
     now: datetime,
-    workers: int,
     unread: bool = False,
 ) -> Line:
-    """A row in exactly the width: state, ticket, subject, buyer, what waits, age."""
-    word = state_of(row, me, now, workers=workers)
+    """A row in exactly the width: state, ticket, subject, buyer, what waits, age.
+
+    Args:
+        row: The ticket.
+        width: Cells.
+        word: Where it stands.
+        now: For the age.
+        unread: Whether the buyer wrote what was not read here.
+    """
     waits = 19 if width >= BUYER_FROM else max(10, min(19, width // 3 + 1))
     buyer = 16 if width >= BUYER_FROM else 0
     subject = max(4, width - 2 - 10 - buyer - 2 - waits - 5)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 
 from console.widgets.spans import Line, line
-from core.history import QueueRow
+from core.history import History, QueueRow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +20,7 @@ class Sight:
         stopped: Who stopped the agent everywhere and why, in words, or None.
         presence: By colleague: what they do at this ticket, in words.
         others: Other tickets of the same verified customer.
+        asked: The turn whose model call is not answered yet, and since when.
     """
 
     me: str
@@ -29,6 +30,18 @@ class Sight:
     stopped: str | None = None
     presence: Mapping[str, str] = field(default_factory=dict)
     others: tuple[QueueRow, ...] = ()
+    asked: tuple[int, datetime] | None = None
+
+
+def asked_of(history: History | None) -> tuple[int, datetime] | None:
+    """The model call that a ticket's run waits for: its turn, and since when."""
+    if history is None or not history.runs:
+        return None
+    run = history.runs[-1]
+    over = run.ended_at is not None or history.standing.run != run.id
+    if over or not run.turns or run.turns[-1].response is not None:
+        return None
+    return run.turns[-1].number, run.turns[-1].requested_at
 
 
 def title_line(words: str, more: str = "") -> Line:

@@ -31,8 +31,9 @@ def identity_lines(entry: Entry, body: IdentityChanged, reader: Reader) -> list[
     return [line((f"✓ {at} verified {who} ", "ok"), (how, "dim"))]
 
 
-def decision_lines(entry: Entry, body: DecisionChanged, reader: Reader) -> list[Line]:
+def decision_lines(item: Item, body: DecisionChanged, reader: Reader) -> list[Line]:
     """A decision was proposed, settled or executed."""
+    entry = item.entry
     name = f"{one_line(body.decision, 24)} "
     what = f"{one_line(body.tool, 30)} {money(body.amount, body.currency)}".strip()
     at = clock_time(entry.at, reader.zone)
@@ -45,6 +46,14 @@ def decision_lines(entry: Entry, body: DecisionChanged, reader: Reader) -> list[
                     ("▲ Decision ", "wait-strong"),
                     (name, "wait-strong"),
                     (f"{what} · {one_line(body.rule, 80)} · {at}", "dim"),
+                )
+            ]
+        case "executed" if item.failed_action:
+            return [
+                line(
+                    ("✗ Decision ", "harm"),
+                    (name, "harm"),
+                    (f"{what} executed, failed, {at}", "dim"),
                 )
             ]
         case "executed":
@@ -151,7 +160,8 @@ def escalated_lines(entry: Entry, body: Escalated, reader: Reader) -> list[Line]
             (at, "dim"),
         )
     ]
-    lines += paragraph(cleanse(body.summary), reader.width, "text", indent=2)
+    if body.summary.strip() != body.reason.strip():
+        lines += paragraph(cleanse(body.summary), reader.width, "text", indent=2)
     if body.tried:
         tried = f"tried: {cleanse(body.tried)}"
         lines += paragraph(tried, reader.width, "dim", indent=2)

@@ -11,9 +11,11 @@ from datetime import date, tzinfo
 
 from console.wording import day
 from core.cleanse import one_line
+from core.decision import DecisionState
 from core.history import History, Reply
 from core.journal import (
     Compacted,
+    DecisionChanged,
     Delivery,
     Entry,
     Escalated,
@@ -26,6 +28,7 @@ from core.journal import (
     ToolCalled,
     ToolReturned,
 )
+from core.ledger import ActionState
 from core.ticket import ActorKind, RunId
 
 _QUIET = {"queued", "sending", "delivered", "withheld"}
@@ -44,6 +47,8 @@ class Item:
         new_day: The day, where it is another than the item's before.
         open_end: For a hold: whether it lasts.
         detail: For a run: its model and prompt.
+        waits: For a tool call that a decision is about: whether it is decided yet.
+        failed_action: For an executed decision: whether its action failed.
     """
 
     entry: Entry
@@ -53,6 +58,8 @@ class Item:
     new_day: str = ""
     open_end: bool = False
     detail: str = ""
+    waits: bool | None = None
+    failed_action: bool = False
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -67,6 +74,8 @@ class Item:
             self.new_day,
             self.open_end,
             self.detail,
+            self.waits,
+            self.failed_action,
         )
 
     @property
@@ -140,6 +149,8 @@ def _items(
                 new_day=day(entry.at, zone) if today != last else "",
                 open_end=change is True and history.standing.held_since == entry.at,
                 detail=_detail(entry, history),
+                waits=_waits(entry, history),
+                failed_action=_failed(entry, history),
             )
             last = today
         if change is not None:
@@ -155,6 +166,23 @@ def _detail(entry: Entry, history: History) -> str:
         return ""
     model = one_line(run.answered_by or run.model, 40)
     return f" · {model} · prompt {one_line(run.prompt.version.version, 24)}"
+
+
+def _waits(entry: Entry, history: History) -> bool | None:
+    """Whether a call's decision is open; None for a call that needed none."""
+    body = entry.body
+    if not isinstance(body, ToolCalled):
+        return None
+    asked = next((d for d in history.decisions if d.call == body.id), None)
+    return None if asked is None else asked.state is DecisionState.PENDING
+
+
+def _failed(entry: Entry, history: History) -> bool:
+    body = entry.body
+    if not isinstance(body, DecisionChanged) or body.state != "executed":
+        return False
+    done = (a for a in history.actions if a.decision == body.decision)
+    return any(a.state is ActionState.FAILED for a in done)
 
 
 def _persons_lock(entry: Entry) -> bool | None:

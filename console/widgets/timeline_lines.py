@@ -20,7 +20,7 @@ from console.widgets.timeline_events import (
 )
 from console.widgets.timeline_items import Item
 from console.widgets.timeline_values import Reader, brief, more, text_of, value_lines
-from console.wording import DELIVERY, clock_time, happened
+from console.wording import DELIVERY, clock_time, happened, span_of, untold
 from core.cleanse import changed, cleanse, one_line
 from core.journal import (
     ActionChanged,
@@ -85,7 +85,9 @@ def _body(item: Item, reader: Reader, *, opened: bool) -> list[Line]:  # noqa: C
             head = line(("← ", "agent"), ("result ", "dim"), _outcome(body))
             return [head, *(value_lines(body.content, reader) if opened else [])]
         case Thinking(block=block):
-            head = line((f"· {at} thought, told to nobody ", "faint"), more(opened))
+            said = untold(block)
+            words = "thought, told to nobody" if said == "thinks" else said
+            head = line((f"· {at} {words} ", "faint"), more(opened))
             return [head, *(value_lines(block, reader) if opened else [])]
         case Triaged(category=category, priority=priority):
             words = f"{one_line(category, 40)} · {one_line(priority, 20)}"
@@ -98,7 +100,7 @@ def _body(item: Item, reader: Reader, *, opened: bool) -> list[Line]:  # noqa: C
         case IdentityChanged() as body:
             return identity_lines(entry, body, reader)
         case DecisionChanged() as body:
-            return decision_lines(entry, body, reader)
+            return decision_lines(item, body, reader)
         case ActionChanged() as body:
             return action_lines(entry, body, reader)
         case LockChanged() as body:
@@ -196,9 +198,7 @@ def _call(item: Item, body: ToolCalled, reader: Reader, *, opened: bool) -> list
     who = "" if by.kind is ActorKind.AGENT else f"{one_line(by.name, 20)} "
     name = one_line(body.name, 40)
     head = line(("→ ", "agent"), (f"{who}{name} ", "agent"))
-    took = ""
-    if result is not None:
-        took = f" {(result.at - item.entry.at).total_seconds():.1f} s"
+    took = _took(item)
     end = line((took, "faint"), (" ", "faint"), more(opened))
     outcome = _outcome(returned)
     room = reader.width - width_of(head) - width_of(end)
@@ -216,6 +216,18 @@ def _call(item: Item, body: ToolCalled, reader: Reader, *, opened: bool) -> list
         lines += [line(("  result as returned", "faint"))]
         lines += value_lines(returned.content, reader)
     return [*lines, EMPTY]
+
+
+def _took(item: Item) -> str:
+    """How long the tool took; a wait for a decision is not the tool's."""
+    if item.waits:
+        return " waits"
+    if item.result is None:
+        return ""
+    took = item.result.at - item.entry.at
+    if item.waits is not None:
+        return f" waited {span_of(took)}"
+    return f" {took.total_seconds():.1f} s"
 
 
 def _outcome(returned: ToolReturned | None) -> Span:
