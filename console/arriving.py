@@ -22,14 +22,32 @@ def parsed(raw: bytes) -> JsonObject:
         BadLine: There is none.
     """
     try:
-        found: Json = json.loads(raw.decode("utf-8-sig"))
+        said = raw.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise BadLine("expected UTF-8") from None
-    except (ValueError, RecursionError) as wrong:
-        raise BadLine(f"expected a JSON object: {wrong}") from None
+        raise BadLine("not UTF-8") from None
+    found = json_of(said)
     if not isinstance(found, dict):
-        raise BadLine("expected a JSON object")
+        raise BadLine("not a JSON object")
     return found
+
+
+def json_of(text: str) -> Json:
+    """The value that a JSON text holds.
+
+    Raises:
+        BadLine: It holds none: it breaks off, is nested too deep, or has numbers that
+            JSON has not.
+    """
+    try:
+        value: Json = json.loads(text, parse_constant=_no_number)
+    except (ValueError, RecursionError):
+        raise BadLine("not JSON") from None
+    return value
+
+
+def _no_number(name: str) -> float:
+    message = f"JSON has no number {name}"
+    raise ValueError(message)
 
 
 def arrival(said: JsonObject) -> Arrival:

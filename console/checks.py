@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from console import wiring
+from console.codes import REFUSED, UNREACHABLE, USAGE, code_of
 from console.config import Config
 from console.wording import count, span_of
 from core.errors import HandoffError, ModelFailed
@@ -13,7 +14,6 @@ from core.ports import QueueQuery, Store, Transaction
 _SKEW = timedelta(seconds=5)
 _COMFORTABLE = 2
 _SAMPLE = 500
-_RULE, _CONFIGURED, _AWAY = 1, 2, 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,7 @@ async def check_all(config: Config) -> AsyncIterator[Check]:
             for check in await _work(store):
                 yield check
     except HandoffError as wrong:
-        yield Check(name="store", code=_AWAY, found=str(wrong))
+        yield Check(name="store", code=code_of(wrong), found=str(wrong))
     yield await _model(config)
     for check in await _tools(config):
         yield check
@@ -53,7 +53,7 @@ async def _clocks(store: Store) -> Check:
     theirs = await store.read(lambda tx: tx.now)
     between = before + (wiring.clock().now() - before) / 2
     skew = abs(theirs - between)
-    code = _RULE if skew > _SKEW else 0
+    code = REFUSED if skew > _SKEW else 0
     words = f"the store's clock and ours are {skew.total_seconds():.1f} s apart"
     return Check(name="clocks", code=code, found=words)
 
@@ -68,7 +68,7 @@ async def _lease(config: Config, store: Store) -> Check:
     found = f"{span_of(lease)}; 95 of 100 runs end within {p95.total_seconds():.1f} s"
     if short:
         found += f"; make it at least {_COMFORTABLE} times as long"
-    return Check(name="lease", code=_RULE if short else 0, found=found)
+    return Check(name="lease", code=REFUSED if short else 0, found=found)
 
 
 def _run_lengths(tx: Transaction) -> list[timedelta]:
@@ -99,12 +99,12 @@ async def _work(store: Store) -> Sequence[Check]:
     return (
         Check(
             name="in doubt",
-            code=_RULE if doubts else 0,
+            code=REFUSED if doubts else 0,
             found=", ".join(doubts) or "no action",
         ),
         Check(
             name="workers",
-            code=_RULE if idle else 0,
+            code=REFUSED if idle else 0,
             found=f"{workers}; tickets wait: run `handoff worker`" if idle else workers,
         ),
     )
@@ -114,8 +114,9 @@ async def _model(config: Config) -> Check:
     try:
         found = await wiring.try_model(config)
     except ModelFailed as failed:
-        code = _CONFIGURED if failed.kind == "refused_key" else _AWAY
-        return Check(name="model", code=code, found=f"{config.model}: {failed}")
+        return Check(
+            name="model", code=code_of(failed), found=f"{config.model}: {failed}"
+        )
     return Check(name="model", code=0, found=f"{config.model}: {found}")
 
 
@@ -128,18 +129,18 @@ async def _tools(config: Config) -> Sequence[Check]:
     missing = sorted(set(config.tools) - offered)
     if missing and all(r.problem is None for r in reports):
         found = f"configured, but no server has: {', '.join(missing)}"
-        checks.append(Check(name="tools", code=_CONFIGURED, found=found))
+        checks.append(Check(name="tools", code=USAGE, found=found))
     twice = _twice(reports)
     if twice:
         found = f"on more than one server: {', '.join(twice)}"
-        checks.append(Check(name="tools", code=_CONFIGURED, found=found))
+        checks.append(Check(name="tools", code=USAGE, found=found))
     return checks
 
 
 def _server(config: Config, report: wiring.ServerReport) -> Check:
     name = f"tools of {report.name}"
     if report.problem is not None:
-        return Check(name=name, code=_AWAY, found=report.problem)
+        return Check(name=name, code=UNREACHABLE, found=report.problem)
     found = count(len(report.tools), "tool")
     bare = [spec.name for spec in report.tools if spec.name not in config.tools]
     if bare:

@@ -7,12 +7,14 @@ Whatever goes wrong, a person sees one line and never a traceback. For developer
 import asyncio
 import logging
 import os
+import re
 import sys
 from collections.abc import Sequence
 
 import click
 
 from console import wiring
+from console.codes import code_of
 from console.commands import (
     act,
     amend,
@@ -28,18 +30,12 @@ from console.commands import (
     switch,
 )
 from core.cleanse import one_line
-from core.errors import (
-    BadConfiguration,
-    DeliveryFailed,
-    HandoffError,
-    ModelFailed,
-    StoreTooNew,
-    StoreUnreachable,
-    ToolLost,
-    UnknownTicket,
-)
+from core.errors import HandoffError, ModelFailed
 
 log = logging.getLogger("handoff")
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+"""What Python makes of an argument's bytes that are no text in this locale."""
 
 
 @click.group(cls=base.Group, invoke_without_command=True)
@@ -107,10 +103,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run(arguments: Sequence[str]) -> int:
     """Runs a command; gives its exit code."""
     _quiet_logs()
+    if any(_SURROGATE.search(argument) for argument in arguments):
+        return _told("an argument is not UTF-8; nothing was done", base.USAGE)
     try:
         result = cli.main(list(arguments), "handoff", standalone_mode=False)
     except click.exceptions.Exit as ended:
         return ended.exit_code
+    except click.exceptions.NoArgsIsHelpError as wrong:
+        click.echo(wrong.format_message(), err=True)
+        return base.USAGE
     except click.UsageError as wrong:
         hint = wrong.ctx.command_path if wrong.ctx is not None else "handoff"
         return _told(f"{wrong.format_message()} (see `{hint} --help`)", base.USAGE)
@@ -137,15 +138,11 @@ def _code_of(wrong: BaseException) -> int:
     match wrong:
         case base.Failed(code=code):
             return _told(str(wrong), code)
-        case BadConfiguration() | StoreTooNew() | UnknownTicket():
-            return _told(str(wrong), base.USAGE)
         case ModelFailed(kind="refused_key"):
             line = f"{wrong}; the worker has stopped: set a valid ANTHROPIC_API_KEY"
-            return _told(line, base.USAGE)
-        case StoreUnreachable() | ToolLost() | ModelFailed() | DeliveryFailed():
-            return _told(str(wrong), base.UNREACHABLE)
+            return _told(line, code_of(wrong))
         case HandoffError():
-            return _told(str(wrong), base.REFUSED)
+            return _told(str(wrong), code_of(wrong))
         case _:
             log.error("unexpected", exc_info=wrong)
             kind = type(wrong).__name__

@@ -7,38 +7,12 @@ same facts as JSON are in `shapes`.
 
 import json
 from collections.abc import Iterable, Sequence
-from datetime import datetime
-from typing import assert_never
 
-from console.shapes import when
-from console.wording import count, happened, money, stop_words
+from console.plain_journal import compact, entry_line, stamp
+from console.wording import count, money, stop_words
 from core.cleanse import cleanse, one_line
 from core.decision import Decision, Operator
 from core.history import History, QueueRow, Reply
-from core.journal import (
-    ActionChanged,
-    Body,
-    Claimed,
-    Compacted,
-    DecisionChanged,
-    Delivery,
-    Entry,
-    Erased,
-    Escalated,
-    IdentityChanged,
-    LockChanged,
-    Message,
-    Note,
-    Paused,
-    Refused,
-    RunChanged,
-    Snoozed,
-    StateAmended,
-    Thinking,
-    ToolCalled,
-    ToolReturned,
-    Triaged,
-)
 from core.lock import HolderKind, Lock
 from core.standing import status
 from core.ticket import Json
@@ -81,12 +55,6 @@ def _queue_row(row: QueueRow) -> Sequence[str]:
     )
 
 
-def stamp(at: datetime | None) -> str:
-    """A time to the second in UTC, or a dash."""
-    text = when(at.replace(microsecond=0)) if at is not None else None
-    return text or "-"
-
-
 def holder(lock: Lock) -> str:
     """Who holds, since when."""
     if lock.holder is None:
@@ -105,7 +73,7 @@ def chart(history: History) -> str:
         f"{ticket.id}  {one_line(ticket.subject)}",
         f"status     {status(s).value}"
         + (f": {one_line(s.with_people)}" if s.with_people else ""),
-        f"buyer      UNVERIFIED, claims {one_line(ticket.claim, 100)}"
+        f"buyer      UNVERIFIED, {_claims(ticket.claim)}"
         if known is None
         else f"buyer      VERIFIED {one_line(known.name or known.customer, 100)} "
         f"({one_line(known.customer, 60)}, {one_line(known.method, 40)}, "
@@ -123,7 +91,7 @@ def chart(history: History) -> str:
     if s.triage is not None:
         lines.append(f"triage     {one_line(', '.join(s.triage))}")
     if s.task_state:
-        lines.append(f"state      {_json(s.task_state)}")
+        lines.append(f"state      {compact(s.task_state)}")
     lines += [f"decision   {decision_line(d)}" for d in history.decisions if d.open]
     lines += [
         f"action     {a.id} {one_line(a.tool, 40)} {a.state.value} "
@@ -135,6 +103,10 @@ def chart(history: History) -> str:
     lines.append("")
     lines += [entry_line(e) for e in history.journal]
     return "\n".join(lines)
+
+
+def _claims(claim: str) -> str:
+    return f"claims {one_line(claim, 100)}" if claim.strip() else "claims nothing"
 
 
 def decision_line(decision: Decision) -> str:
@@ -157,7 +129,7 @@ def decisions(found: Sequence[Decision]) -> str:
     for decision in found:
         lines.append(f"{decision_line(decision)}  on {decision.ticket}")
         given = decision.input if isinstance(decision.input, dict) else {}
-        lines += [f"    {one_line(k, 40)} = {_json(v)}" for k, v in given.items()]
+        lines += [f"    {one_line(k, 40)} = {compact(v)}" for k, v in given.items()]
         lines.append(f"    {_based_on(decision)}")
         if decision.four_eyes:
             first = one_line(decision.first, 40) if decision.first else "nobody yet"
@@ -220,7 +192,9 @@ def run(record: RunRecord) -> str:
     ]
     for turn in made.turns:
         said = list(turn.response.content) if turn.response is not None else None
-        lines.append(f"turn {turn.number} sent {turn.upto} messages, got {_json(said)}")
+        lines.append(
+            f"turn {turn.number} sent {turn.upto} messages, got {compact(said)}"
+        )
     return "\n".join(lines)
 
 
@@ -230,91 +204,3 @@ def people(found: Sequence[Operator]) -> str:
         f"{one_line(o.name)} {o.role.value}{' disabled' if o.disabled else ''}"
         for o in found
     )
-
-
-def entry_line(entry: Entry) -> str:
-    """A journal entry, its text below it."""
-    who = f"{entry.actor.kind.value} {one_line(entry.actor.name, 40)}"
-    return f"{entry.seq:>4} {stamp(entry.at)} {who}: {_told(entry.body)}"
-
-
-def _told(body: Body) -> str:
-    match body:
-        case Message(direction=direction, text=text, stranger=stranger):
-            odd = " from nobody on this ticket" if stranger else ""
-            word = "writes" if direction == "in" else "replies"
-            return f"{word}{odd}:\n{_indented(text)}"
-        case Note(text=text, for_agent=for_agent):
-            return f"notes{' for the agent' if for_agent else ''}:\n{_indented(text)}"
-        case ToolCalled() | ToolReturned() | Thinking():
-            return _tool(body)
-        case LockChanged() | RunChanged() | DecisionChanged() | ActionChanged():
-            return _moved(body)
-        case _:
-            return _fact(body)
-
-
-def _tool(body: ToolCalled | ToolReturned | Thinking) -> str:
-    match body:
-        case ToolCalled(name=name, input=given):
-            return f"calls {one_line(name, 60)} {_json(given)}"
-        case ToolReturned(content=content, is_error=is_error):
-            return f"{'gets an error' if is_error else 'gets'}: {_json(content)}"
-        case Thinking():
-            return "thinks"
-        case _:
-            assert_never(body)
-
-
-def _moved(body: LockChanged | RunChanged | DecisionChanged | ActionChanged) -> str:
-    match body:
-        case LockChanged(change=change, holder=who, token=token, to=to, why=why):
-            name = one_line(str(who.get("name", "")), 40)
-            rest = f" to {one_line(to, 40)}" if to else ""
-            rest += f" ({one_line(why, 80)})" if why else ""
-            return f"lock {change} {name}{rest}, token {token}"
-        case RunChanged(run=run, change=change, stop=stop):
-            return f"run {run} {change}{f': {stop_words(stop)}' if stop else ''}"
-        case DecisionChanged(decision=decision, state=state, tool=tool, rule=rule):
-            amount = money(body.amount, body.currency)
-            what = f"{one_line(tool, 40)} {amount}".rstrip()
-            return f"decision {decision} {state}: {what} ({one_line(rule, 80)})"
-        case ActionChanged(action=action, state=state, tool=tool):
-            amount = money(body.amount, body.currency)
-            return f"action {action} {state}: {one_line(tool, 40)} {amount}".rstrip()
-        case _:
-            assert_never(body)
-
-
-def _fact(body: Body) -> str:
-    match body:
-        case IdentityChanged(verified=verified, customer=customer, name=name):
-            who = one_line(name or customer or "", 80)
-            return f"identity {'verified' if verified else 'revoked'} {who}".rstrip()
-        case Triaged(category=category, priority=priority):
-            return f"triage {one_line(category, 40)}, {one_line(priority, 40)}"
-        case StateAmended(patch=patch):
-            return f"state {_json(patch)}"
-        case Escalated(reason=reason, summary=summary):
-            return f"hands over to people: {one_line(reason)}\n{_indented(summary)}"
-        case Compacted(upto=upto):
-            return f"folded up to {upto} into a summary"
-        case Delivery(message_seq=seq, state=state, why=why):
-            return f"reply {seq} {state}{f' ({one_line(why, 80)})' if why else ''}"
-        case Refused(what=what, rule=rule):
-            return f"refused {one_line(what, 60)}: {one_line(rule)}"
-        case Paused() | Claimed() | Snoozed():
-            return happened(body)
-        case Erased(what=what, receipt=receipt):
-            return f"erased {one_line(what, 60)}, receipt {one_line(receipt, 60)}"
-        case _:
-            return ""
-
-
-def _indented(text: str) -> str:
-    return "\n".join(f"     {line}" for line in cleanse(text).split("\n"))
-
-
-def _json(value: Json) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return one_line(text, 400)

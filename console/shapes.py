@@ -6,13 +6,14 @@ text for people is `plain`, which cleanses what it shows.
 """
 
 import json
+from dataclasses import fields
 from datetime import UTC, datetime
 from decimal import Decimal
 
 from core.decision import Decision, Operator
 from core.history import Draft, History, QueueRow, Reply
 from core.identity import Identity
-from core.journal import Entry, to_json
+from core.journal import Body, Entry, to_json
 from core.ledger import Action, ActionEvent
 from core.lock import Holder, HolderKind, Lock
 from core.standing import Standing, status
@@ -106,8 +107,15 @@ def entry(line: Entry) -> Shape:
         "at": when(line.at),
         "actor": actor(line.actor),
         "kind": line.kind,
-        "body": to_json(line.body),
+        "body": body(line.body),
     }
+
+
+def body(told: Body) -> Shape:
+    """An entry's body: unlike in the store, a flag that was not set is there too."""
+    stored = to_json(told)
+    flags = {f.name: f.default for f in fields(told) if isinstance(f.default, bool)}
+    return {**flags, **stored}
 
 
 def lock(held: Lock) -> Shape:

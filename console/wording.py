@@ -244,7 +244,7 @@ def happened(body: Paused | Claimed | Snoozed) -> str:
             return f"lets it sleep until {one_line(until or '', 40)}"
 
 
-_THOUGHT = {"thinking", "redacted_thinking"}
+_THOUGHT = {"thinking", "redacted_thinking", "text"}
 
 
 def untold(block: JsonObject) -> str:

@@ -26,6 +26,8 @@ def act(
         fail("expected TICKET TOOL JSON, or --decision ID", USAGE)
     given = base.json_argument(arguments, "JSON") if arguments is not None else None
 
+    base.log_to_stderr()
+
     async def work() -> tuple[TicketId, Operated]:
         async with (
             base.at_desk() as desk,

@@ -5,12 +5,12 @@ the last one counts. With `--json` nothing but JSON goes to stdout, and it is AS
 that nothing in it can steer a terminal. Everything else that is said goes to stderr or
 is cleansed.
 
-Exit codes: 0 done, 1 refused by a rule, 2 usage or configuration, 3 the store or a
-server can't be reached, 130 interrupted.
+The exit codes are those of `codes`.
 """
 
 import asyncio
 import json
+import logging
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
@@ -19,7 +19,8 @@ from typing import NoReturn, TypeVar
 
 import click
 
-from console import wiring
+from console import codes, wiring
+from console.arriving import BadLine, json_of
 from console.config import Config, load
 from console.shapes import Shape
 from core.cleanse import one_line
@@ -29,7 +30,8 @@ from core.ticket import Json
 
 T = TypeVar("T")
 
-REFUSED, USAGE, UNREACHABLE, INTERRUPTED = 1, 2, 3, 130
+REFUSED, USAGE = codes.REFUSED, codes.USAGE
+UNREACHABLE, INTERRUPTED = codes.UNREACHABLE, codes.INTERRUPTED
 
 
 class Failed(Exception):
@@ -146,9 +148,25 @@ async def at_desk() -> AsyncIterator[Desk]:
 
 @asynccontextmanager
 async def with_store() -> AsyncIterator[Store]:
-    """Opens the store for a command that nobody in particular gives."""
+    """Opens the store for a command that nobody in particular gives.
+
+    Whoever says who they are must be somebody all the same.
+    """
     async with wiring.open_store(config()) as store:
+        if asked().name is not None:
+            await wiring.operator(store, asked().name)
         yield store
+
+
+async def must_be_somebody(store: Store, name: str) -> None:
+    """Ends the command where no operator has this name.
+
+    Raises:
+        Failed: None has.
+    """
+    people = await store.read(lambda tx: tx.operators())
+    if all(o.name != name for o in people):
+        fail(f"there is no operator named {name}", USAGE)
 
 
 def run(work: Coroutine[object, object, T]) -> T:
@@ -174,6 +192,16 @@ def warn(text: str) -> None:
     click.echo(f"handoff: {one_line(text, 1000)}", err=True)
 
 
+def log_to_stderr(form: str = "handoff: %(message)s") -> None:
+    """Lets our own log lines, which hold no secret and no message, go to stderr.
+
+    What takes long says there what it waits for.
+    """
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter(form))
+    logging.getLogger("handoff").handlers = [handler]
+
+
 def at_terminal() -> bool:
     """Whether a person sits at a terminal."""
     return sys.stdin.isatty() and sys.stdout.isatty()
@@ -183,13 +211,15 @@ def text_or_stdin(text: str) -> str:
     """The argument, or what stdin holds for `-`."""
     if text != "-":
         return text
-    return sys.stdin.buffer.read().decode(errors="replace").removesuffix("\n")
+    try:
+        return sys.stdin.buffer.read().decode().removesuffix("\n")
+    except UnicodeDecodeError:
+        fail("the text on stdin is not UTF-8; nothing was stored", USAGE)
 
 
 def json_argument(text: str, what: str) -> Json:
     """The value that a JSON argument holds; ends the command if it is none."""
     try:
-        value: Json = json.loads(text)
-    except (ValueError, RecursionError) as wrong:
-        fail(f"{what}: expected JSON: {wrong}", USAGE)
-    return value
+        return json_of(text)
+    except BadLine as wrong:
+        fail(f'{what}: {wrong}; expected such as {{"key": "value"}}', USAGE)

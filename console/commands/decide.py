@@ -5,6 +5,7 @@ import click
 from console import plain, shapes, wiring
 from console.commands import base
 from console.commands.base import REFUSED, USAGE, Failed, fail
+from console.plain_journal import stamp
 from core.decision import (
     AlreadyDecided,
     Approved,
@@ -60,6 +61,7 @@ def decide(
         given = base.json_argument(override, "--override")
     kind = "approve" if approve else "reject" if reject else "override"
     verdict = Verdict(kind=kind, why=why, input=given, seen=seen)
+    base.log_to_stderr()
     settled = base.run(_decide(decision, verdict))
     base.show(
         shapes.decision(settled), lambda: f"Stored: {plain.decision_line(settled)}"
@@ -87,7 +89,7 @@ def _settled(outcome: Decided, name: str) -> Decision:
         case AlreadyDecided() | Stale() | NotAllowed():
             raise Failed(f"not changed: {why_not(outcome)}", REFUSED)
         case Expired(decision=old):
-            until = plain.stamp(old.expires_at)
+            until = stamp(old.expires_at)
             raise Failed(f"not changed: {name} expired at {until}", REFUSED)
         case WrongArguments(why=why):
             raise Failed(f"not changed: {why}", REFUSED)

@@ -7,12 +7,13 @@ from functools import partial
 
 import click
 
-from console import plain, shapes, wiring
+from console import shapes, wiring
 from console.commands import base
 from console.commands.base import REFUSED, USAGE, Failed, fail
 from console.config import load
-from console.demo.place import Place, make_place
+from console.demo.place import Place, made_place
 from console.demo.runner import Buyers, add_colleagues, is_ours, running_worker
+from console.plain_journal import event_line
 from console.wording import count
 from core.history import History
 from core.journal import Entry
@@ -47,11 +48,11 @@ def demo(headless: float | None, fresh: bool, live: bool) -> None:  # noqa: FBT0
     if fresh and store is not None:
         fail("--fresh is for the demo's own store; name an empty --store", USAGE)
     model = None if live else wiring.SCRIPTED
-    place = make_place(store, model=model, fresh=fresh)
-    if headless is None:
-        base.run(_on_screen(place, live=live))
-    else:
-        base.run(_headless(place, headless))
+    with made_place(store, model=model, fresh=fresh) as place:
+        if headless is None:
+            base.run(_on_screen(place, live=live))
+        else:
+            base.run(_headless(place, headless))
 
 
 async def _on_screen(place: Place, *, live: bool) -> None:
@@ -128,7 +129,7 @@ def _event(ticket: TicketId, entry: Entry) -> None:
     if base.asked().json:
         base.line({"event": entry.kind, "ticket": ticket, **shapes.entry(entry)})
     else:
-        click.echo(f"{ticket} {plain.entry_line(entry)}")
+        click.echo(f"{ticket} {event_line(entry)}")
 
 
 async def _summary(store: Store) -> None:

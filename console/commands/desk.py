@@ -7,6 +7,7 @@ import click
 from console import plain, shapes
 from console.commands import base
 from console.commands.base import REFUSED, USAGE, Failed, fail
+from console.plain_journal import stamp
 from core.cleanse import one_line
 from core.flows import handoff
 from core.flows.handoff import GiveBack
@@ -27,6 +28,7 @@ from core.ports import QueueQuery
 from core.ticket import TicketId
 
 _VIEWS = ("human", "approvals", "mine", "agent", "waiting", "resolved", "all")
+_NOBODY = {"agent", "queue", "resolved"}
 _ALL = 1_000_000
 _LOOK_AGAIN = 0.05
 
@@ -52,7 +54,7 @@ def tickets(view: str, search: str, customer: str | None) -> None:
                 rows = tuple(row for row in rows if row.ticket in names)
             pause = await desk.store.read(lambda tx: tx.pause())
         if pause is not None:
-            since = plain.stamp(pause.at)
+            since = stamp(pause.at)
             base.warn(f"{pause.by} stopped the agent everywhere {since}: {pause.why}")
         base.show([shapes.queue_row(r) for r in rows], lambda: plain.queue(rows))
 
@@ -134,7 +136,7 @@ def _yours(outcome: Acquisition | NotPossible, me: str) -> Lock:
             raise Failed(_wanted(lock), REFUSED)
         case HeldBy(holder=holder, since=since):
             raise Failed(
-                f"held by {holder.name} since {plain.stamp(since)}; "
+                f"held by {holder.name} since {stamp(since)}; "
                 "one ticket has one holder",
                 REFUSED,
             )
@@ -235,6 +237,8 @@ def release(  # noqa: PLR0913 # one argument for each option
 
     async def work() -> handoff.GivenBack:
         async with base.at_desk() as desk:
+            if how.to not in _NOBODY:
+                await base.must_be_somebody(desk.store, how.to)
             given = await handoff.give_back(desk.store, TicketId(ticket), desk.me, how)
             if isinstance(given, NotHolder | NotPossible):
                 fail(refusal(given), REFUSED)
@@ -271,10 +275,7 @@ def refusal(outcome: NotHolder | NotPossible) -> str:
             return "nobody holds the ticket: only its holder may do this; take it first"
         case NotHolder(holder=holder, since=since):
             name = holder.name if holder is not None else ""
-            return (
-                f"held by {name} since {plain.stamp(since)}: "
-                "only the holder may do this"
-            )
+            return f"held by {name} since {stamp(since)}: only the holder may do this"
 
 
 def stored(ticket: str, kept: Done, words: str) -> None:

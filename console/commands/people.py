@@ -7,6 +7,7 @@ import click
 from console import plain, shapes
 from console.commands import base
 from console.commands.base import REFUSED, USAGE, Failed, fail
+from core.cleanse import one_line
 from core.decision import Role
 from core.flows import people
 from core.flows.people import Changed
@@ -37,7 +38,9 @@ def list_() -> None:
 @click.argument("name")
 def add(name: str, role: str) -> None:
     """Add somebody; on PostgreSQL, a database login."""
-    if not name.strip() or name in {"agent", "queue", "resolved"}:
+    # one that can't be shown as it is could pass for another, on screens and in SQL
+    unclear = name.strip() != name or name != one_line(name)
+    if not name or unclear or name in {"agent", "queue", "resolved"}:
         fail(f"{name!r} can't be a name", USAGE)
     _change(lambda at: people.add(at.store, at.me, name, Role(role)))
 
@@ -77,9 +80,8 @@ def grant(login: str) -> None:
             return to_run
 
     to_run = base.run(work())
-    _say_what_to_run(to_run)
     said: shapes.Shape = {"login": login, "to_run": list(to_run)}
-    base.show(said, lambda: f"{login} may run a worker" if not to_run else "")
+    _show(said, f"{login} may run a worker", to_run)
 
 
 def _change(
@@ -89,25 +91,23 @@ def _change(
     async def work() -> Changed:
         async with base.at_desk() as desk:
             if must_exist is not None:
-                known = await desk.store.read(lambda tx: tx.operators())
-                if must_exist not in {o.name for o in known}:
-                    raise Failed(f"there is no operator named {must_exist}", USAGE)
+                await base.must_be_somebody(desk.store, must_exist)
             changed = await act(desk)
             if isinstance(changed, NotPossible):
                 raise Failed(changed.why, REFUSED)
             return changed
 
     changed = base.run(work())
-    _say_what_to_run(changed.to_run)
     new = changed.operator
-    base.show(
-        {**shapes.person(new), "to_run": list(changed.to_run)},
-        lambda: plain.people([new]),
-    )
+    said = {**shapes.person(new), "to_run": list(changed.to_run)}
+    _show(said, plain.people([new]), changed.to_run)
 
 
-def _say_what_to_run(statements: tuple[str, ...]) -> None:
-    if statements:
-        base.warn("this login may not grant; the database's administrator has to run:")
-    for statement in statements:
-        base.warn(f"  {statement};")
+def _show(said: shapes.Shape, words: str, to_run: tuple[str, ...]) -> None:
+    """Tells what was done; on stdout what is left to run, so that psql can take it."""
+    if not to_run:
+        base.show(said, lambda: words)
+        return
+    base.warn(f"{words}: stored")
+    base.warn("this login may not grant; the database's administrator has to run:")
+    base.show(said, lambda: "\n".join(f"{statement};" for statement in to_run))

@@ -1,7 +1,6 @@
 """`handoff worker`, `doctor` and `migrate`: what keeps the house running."""
 
 import asyncio
-import logging
 import os
 import signal
 from collections import Counter
@@ -36,7 +35,7 @@ from core.ticket import TicketId
 def worker(concurrency: int, drain: bool, tied: bool) -> None:  # noqa: FBT001 # click's way to say an option
     """Run agents on tickets, and deliver replies."""
     said = base.config()
-    _log_to_stderr()
+    base.log_to_stderr("%(asctime)s %(name)s: %(message)s")
     stops: Counter[str] = Counter()
 
     def ended(ticket: TicketId, over: Over) -> None:
@@ -68,14 +67,6 @@ def worker(concurrency: int, drain: bool, tied: bool) -> None:  # noqa: FBT001 #
     base.show({"runs": dict(stops)}, lambda: _summary(stops))
     if interrupted:
         base.leave(INTERRUPTED)
-
-
-def _log_to_stderr() -> None:
-    """Our own log lines, which hold no secret and no message, go to stderr."""
-    handler = logging.StreamHandler()
-    handler.setFormatter(logging.Formatter("%(asctime)s %(name)s: %(message)s"))
-    ours = logging.getLogger("handoff")
-    ours.handlers = [handler]
 
 
 async def _try_tools(house: House) -> None:
@@ -125,6 +116,7 @@ def _summary(stops: Counter[str]) -> str:
 @click.command(cls=base.Command)
 def doctor() -> None:
     """Check store, clocks, lease, model, tools, channels, doubts and workers."""
+    base.log_to_stderr()
     checks = base.run(_check(base.config()))
     base.show([_document(c) for c in checks], lambda: "\n".join(map(_told, checks)))
     worst = max(c.code for c in checks)

@@ -8,14 +8,18 @@ messages at once.
 import json
 import re
 import shutil
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
 
 from console.config import data_folder
+from console.demo.lock import only_demo
 from core.errors import BadConfiguration
 
+_LOCK = "running.lock"
 _MODEL = re.compile(r'^model = "[^"]*"', re.MULTILINE)
 
 
@@ -73,28 +77,52 @@ class Place:
         return self.folder / "progress.json"
 
 
-def make_place(store: str | None, *, model: str | None, fresh: bool) -> Place:
-    """A demo's folder with everything in it that a demo needs.
+@contextmanager
+def made_place(store: str | None, *, model: str | None, fresh: bool) -> Iterator[Place]:
+    """A demo's folder with everything in it that a demo needs, for this demo alone.
 
     Args:
         store: The store that was asked for, or None for one in the folder.
         model: Whom to ask instead of the configured model, or None.
-        fresh: Whether to begin again, with the folder removed.
+        fresh: Whether to begin again, with the folder's files removed.
 
     Raises:
         BadConfiguration: The folder can't be made.
+        DemoRuns: A demo runs on this store.
     """
-    name = f"demo-{sha256(store.encode()).hexdigest()[:8]}" if store else "demo"
-    folder = data_folder() / name
-    try:
-        if fresh and folder.exists():
-            shutil.rmtree(folder)
-        folder.mkdir(parents=True, exist_ok=True)
-        _write(folder, model)
-    except OSError as wrong:
-        why = (wrong.strerror or "input/output error").lower()
-        raise BadConfiguration(f"the demo's folder {folder}: {why}") from None
-    return Place(folder=folder, store=store or f"sqlite:///{folder / 'handoff.db'}")
+    usual = data_folder() / "demo"
+    own = f"sqlite:///{(usual / 'handoff.db').resolve()}"
+    store = own if store is None else _one_name(store)
+    digest = sha256(store.encode()).hexdigest()[:8]
+    folder = usual if store == own else data_folder() / f"demo-{digest}"
+    with ExitStack() as stack:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            stack.enter_context(only_demo(folder / _LOCK))
+            if fresh:
+                _clear(folder)
+            _write(folder, model)
+        except OSError as wrong:
+            why = (wrong.strerror or "input/output error").lower()
+            raise BadConfiguration(f"the demo's folder {folder}: {why}") from None
+        yield Place(folder=folder, store=store)
+
+
+def _one_name(store: str) -> str:
+    """The same name for the same SQLite file, however it was written."""
+    path = store.removeprefix("sqlite:///")
+    if path == store or not path:
+        return store
+    return f"sqlite:///{Path(path).expanduser().resolve()}"
+
+
+def _clear(folder: Path) -> None:
+    """Removes all but the lock, which is held."""
+    for path in folder.iterdir():
+        if path.is_dir():
+            shutil.rmtree(path)
+        elif path.name != _LOCK:
+            path.unlink()
 
 
 def _write(folder: Path, model: str | None) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from core.adapters import mcp_servers
 from core.adapters.mcp_servers import Server
 from core.adapters.mcp_tools import McpTools
 from core.errors import BadConfiguration, ToolLost
@@ -287,3 +288,34 @@ async def test_a_shop_over_http_answers_and_refuses(
 
     assert len(json.loads(str(kinds.content))) == 50
     assert wrong.is_error
+
+
+async def test_a_server_that_prints_something_else_is_called_so(
+    tmp_path: Path,
+) -> None:
+    chatty = odd(tmp_path, command=("sh", "-c", "echo Welcome to the shop"))
+    async with opened(chatty) as tools:
+        with pytest.raises(ToolLost, match="odd prints what is not MCP"):
+            await tools.specs()
+
+
+@pytest.mark.parametrize(
+    ("program", "words"),
+    [
+        ("cat >/dev/null; true", "odd to start …"),
+        ("echo Hi; cat >/dev/null; true", "odd to start; it prints what is not MCP …"),
+    ],
+)
+async def test_a_server_that_takes_long_to_start_is_named_and_waited_for(
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+    program: str,
+    words: str,
+) -> None:
+    monkeypatch.setattr(mcp_servers, "NOTICE", 0.3)
+    monkeypatch.setattr(mcp_servers, "START", 1.0)
+    async with opened(odd(tmp_path, command=("sh", "-c", program))) as tools:
+        with pytest.raises(ToolLost, match=r"did not start in time|is not MCP"):
+            await tools.specs()
+    assert caplog.messages == [f"waiting for the tool server {words}"]

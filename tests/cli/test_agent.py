@@ -329,6 +329,44 @@ def test_the_demo_stays_out_of_a_store_with_tickets_of_others(
     assert len(handoff("tickets", "--json").json) == 1
 
 
+def test_one_demo_at_a_time_runs_on_a_store(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    command = [sys.executable, "-m", "console.cli", "demo", "--headless"]
+    env = os.environ | {"XDG_DATA_HOME": str(data)}
+    first = subprocess.Popen(
+        [*command, "60"], cwd=ROOT, env=env, stdout=subprocess.PIPE, text=True
+    )
+    assert first.stdout is not None
+    try:
+        told = [first.stdout.readline() for _ in range(20)]
+        store = data / "handoff" / "demo" / "handoff.db"
+        others = [
+            subprocess.run(
+                [*command, "1", *more],
+                cwd=ROOT,
+                env=env,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            for more in (("--fresh",), (), ("--store", f"sqlite:///{store}"))
+        ]
+        assert store.exists()
+    finally:
+        first.kill()
+        first.communicate()
+
+    # each event is one line, however long its text
+    assert all(line.startswith("T-") and len(line) < 200 for line in told)
+    for other in others:
+        assert other.returncode == 1
+        assert other.stdout == ""
+        assert other.stderr == (
+            "handoff: a demo runs on this store already "
+            f"(process {first.pid}); leave it first\n"
+        )
+
+
 def test_a_killed_demo_leaves_no_worker_behind(tmp_path: Path) -> None:
     demo = subprocess.Popen(
         [sys.executable, "-m", "console.cli", "demo", "--headless", "60", "--json"],

@@ -3,8 +3,10 @@
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,8 @@ import pytest
 from tests.cli.conftest import ROOT, Handoff, message, opened
 
 HANDOFF = (sys.executable, "-m", "console.cli")
+A_MODEL = {"ANTHROPIC_BASE_URL": "http://127.0.0.1:9"}
+"""Where none answers; these workers have nothing to ask."""
 
 
 @pytest.mark.parametrize(
@@ -37,6 +41,12 @@ HANDOFF = (sys.executable, "-m", "console.cli")
         ("operator", "role", "Nobody", "agent"),
         ("operator", "add", "queue"),
         ("tickets", "--as", "Nobody"),
+        ("outbox", "--as", "Nobody"),
+        ("show", "T-1", "--as", "Nobody"),
+        ("release", "T-1", "--to", "Nobody"),
+        ("tickets", "--search", "\udcff"),
+        ("tickets", "--store", "sqlite:///mistyped/x.db"),
+        ("decide", "D-1", "--override", '{"amount": NaN}'),
         ("tickets", "--config", "none.toml"),
         ("worker", "--concurrency", "0"),
         ("demo", "--live", "--headless", "1"),
@@ -59,7 +69,6 @@ def test_wrong_use_is_one_line_and_code_2(
 @pytest.mark.parametrize(
     "store",
     [
-        "sqlite:////proc/none/x.db",
         "sqlite:////dev/null",
         "postgresql://nobody@127.0.0.1:9/x",
     ],
@@ -81,6 +90,30 @@ def test_a_store_that_is_none_is_code_2(anywhere: Handoff, store: str) -> None:
 
     assert said.code == 2
     assert "expected sqlite:///PATH" in said.err
+
+
+def test_a_group_without_a_command_shows_its_usage(handoff: Handoff) -> None:
+    said = handoff("operator")
+
+    assert said.code == 2
+    assert said.out == ""
+    assert said.err.startswith("Usage: handoff operator")
+    assert "\n  disable " in said.err
+
+
+def test_a_newer_store_is_code_2_wherever_it_shows(
+    handoff: Handoff, tmp_path: Path
+) -> None:
+    handoff("tickets")
+    with closing(sqlite3.connect(tmp_path / "store.db")) as store:
+        store.execute("UPDATE alembic_version SET version_num = '9999'")
+        store.commit()
+    said = [handoff(command) for command in ("tickets", "migrate", "worker")]
+    found = {c["check"]: c for c in handoff("doctor", "--json").json}
+
+    assert [s.code for s in said] == [2, 2, 2]
+    assert found["store"]["code"] == 2
+    assert "newer version" in found["store"]["found"]
 
 
 def test_a_file_that_is_no_store_is_not_touched(
@@ -132,8 +165,10 @@ def test_the_environment_says_what_the_options_do_not(
     ],
 )
 def test_with_json_there_is_one_document_on_stdout_and_nothing_else(
-    both: Handoff, arguments: tuple[str, ...]
+    both: Handoff, arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    for name, value in A_MODEL.items():
+        monkeypatch.setenv(name, value)
     said = both(*arguments, "--json")
 
     assert said.code == 0
@@ -225,6 +260,7 @@ def test_an_interrupted_command_ends_with_130(sqlite_url: str) -> None:
     worker = subprocess.Popen(
         [*HANDOFF, "worker", "--store", sqlite_url, "--until-stdin-ends"],
         cwd=ROOT,
+        env=os.environ | A_MODEL,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -241,6 +277,7 @@ def test_a_terminated_worker_ends_in_order_with_0(sqlite_url: str) -> None:
     worker = subprocess.Popen(
         [*HANDOFF, "worker", "--store", sqlite_url],
         cwd=ROOT,
+        env=os.environ | A_MODEL,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -257,7 +294,9 @@ def _wait_for_worker(url: str) -> None:
     """Returns once a worker has reported to the store."""
     look = [*HANDOFF, "doctor", "--json", "--store", url]
     for _ in range(20):
-        done = subprocess.run(look, cwd=ROOT, capture_output=True, check=False)
+        done = subprocess.run(
+            look, cwd=ROOT, env=os.environ | A_MODEL, capture_output=True, check=False
+        )
         found = {c["check"]: c["found"] for c in json.loads(done.stdout)}
         if found["workers"].startswith("1 worker"):
             return

@@ -1,7 +1,12 @@
 """People at work by the command line, on both databases."""
 
+from datetime import UTC, datetime
+
 import pytest
 
+from console.plain_journal import entry_line, event_line
+from core.journal import Entry, Escalated
+from core.ticket import system
 from tests.cli.conftest import Handoff, message, opened
 
 
@@ -49,7 +54,10 @@ def test_f30_a_note_is_for_colleagues_and_goes_nowhere_else(both: Handoff) -> No
     bodies = [e["body"] for e in both("show", ticket, "--json").json["journal"][1:]]
 
     assert note.code == whisper.code == 0
-    assert bodies == [{"text": "NOTE-7"}, {"text": "NOTE-8", "for_agent": True}]
+    assert bodies == [
+        {"text": "NOTE-7", "for_agent": False},
+        {"text": "NOTE-8", "for_agent": True},
+    ]
     assert both("outbox", "--json").json == []
 
 
@@ -85,8 +93,8 @@ def test_a_ticket_goes_to_a_colleague_or_is_resolved(handoff: Handoff) -> None:
     handoff("take", ticket)
     handoff("release", ticket, "--resolve")
 
-    assert nobody.code == 1
-    assert "no active operator named Nobody" in nobody.err
+    assert nobody.code == 2
+    assert "no operator named Nobody" in nobody.err
     assert holder == {"kind": "operator", "name": "Mira", "run": None}
     assert taken_back.code == 0
     assert handoff("show", ticket, "--json").json["status"] == "resolved"
@@ -125,3 +133,50 @@ def test_an_empty_reply_is_refused(handoff: Handoff) -> None:
 
     assert handoff("reply", ticket, "  ").code == 1
     assert handoff("note", ticket, "").code == 1
+
+
+@pytest.mark.parametrize("command", ["reply", "note", "whisper"])
+def test_what_is_no_utf_8_is_refused_and_not_stored(
+    handoff: Handoff, command: str
+) -> None:
+    ticket = opened(handoff)
+    handoff("take", ticket)
+    before = handoff("show", ticket, "--json").json["journal"]
+    said = handoff(command, ticket, "-", stdin=b"caf\xe9")
+
+    assert said.code == 2
+    assert said.err == "handoff: the text on stdin is not UTF-8; nothing was stored\n"
+    assert handoff("show", ticket, "--json").json["journal"] == before
+
+
+def test_f116_each_attachment_has_a_line_and_a_message_is_never_blank(
+    handoff: Handoff,
+) -> None:
+    files = [
+        {"name": "../../x\x1b[2J", "type": "image/png", "size": 25_000_000},
+        {"type": "audio/ogg"},
+    ]
+    ticket = opened(handoff, text=" ", attachments=files)
+    said = handoff("show", ticket).out
+
+    assert "writes:\n     (no text)\n     attached: ../../x␛[2J (image/png" in said
+    assert "attached: without a name (audio/ogg, 0 bytes)" in said
+
+
+def test_a_stranger_s_message_says_which_ticket_it_named(handoff: Handoff) -> None:
+    ticket = opened(handoff)
+    strange = {"ticket": ticket, "from": "eve@example.com"}
+    other = handoff("ingest", "-", stdin=message(2, **strange)).lines[0]["ticket"]
+    said = handoff("show", other).out
+
+    assert other != ticket
+    assert f"writes from nobody on {ticket}, which it names:" in said
+
+
+def test_why_a_ticket_went_to_people_is_said_once() -> None:
+    asked = Escalated(reason="wants a person", tried="", summary="wants a person")
+    at = datetime(2026, 11, 1, tzinfo=UTC)
+    entry = Entry(seq=3, at=at, actor=system("intake"), body=asked)
+
+    assert entry_line(entry).count("wants a person") == 1
+    assert event_line(entry).endswith("hands over to people: wants a person")

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from tests.cli.conftest import Handoff, Said, message, opened
@@ -293,13 +294,14 @@ def test_a_colleague_who_is_given_a_ticket_holds_it_and_sees_it_as_hers(
 
 
 def test_rule_06_on_postgresql_a_login_does_what_its_operator_may(
-    anywhere: Handoff, postgres_url: str
+    anywhere: Handoff, postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def by(login: str) -> Handoff:
         url = postgres_url.replace("//postgres@", f"//{login}@")
         return lambda *said, stdin="": anywhere("--store", url, *said, stdin=stdin)
 
     admin, eve, bot = by("postgres"), by("cli_eve"), by("cli_bot")
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:9")  # never asked
     before = eve("tickets")
     added = admin("operator", "add", "cli_eve", "--json")
     granted = admin("operator", "grant", "cli_bot", "--json")
@@ -326,6 +328,53 @@ def test_rule_06_on_postgresql_a_login_does_what_its_operator_may(
     assert stranger.code == 2
     assert "there is no operator named cli_bot" in stranger.err
     assert gone.code == 0
-    assert late.code == 3
-    assert "lacks a right" in late.err
+    assert late.code == 1
+    assert late.err == "handoff: the operator cli_eve is disabled\n"
     assert admin("show", ticket, "--json").json["lock"]["holder"] is None
+
+
+def test_a_login_without_rights_is_told_whom_to_ask(
+    anywhere: Handoff, postgres_url: str
+) -> None:
+    with psycopg.connect(postgres_url, autocommit=True) as server:
+        server.execute("CREATE ROLE cli_new LOGIN")
+    url = postgres_url.replace("//postgres@", "//cli_new@")
+    said = [
+        anywhere("--store", url, *words)
+        for words in (("tickets",), ("operator", "list"), ("note", "T-1", "x"))
+    ]
+    with psycopg.connect(postgres_url, autocommit=True) as server:
+        server.execute("DROP ROLE cli_new")
+
+    for told in said:
+        assert told.code == 1
+        assert "ask a supervisor to run: handoff operator add cli_new" in told.err
+        assert told.err.count("\n") == 1
+
+
+def test_what_a_login_may_not_run_is_printed_exactly_for_who_may(
+    anywhere: Handoff, postgres_url: str
+) -> None:
+    def by(login: str) -> Handoff:
+        url = postgres_url.replace("//postgres@", f"//{login}@")
+        return lambda *said: anywhere("--store", url, *said)
+
+    name = 'cli "new"'
+    by("postgres")("operator", "add", "cli_boss", "--role", "supervisor")
+    added = by("cli_boss")("operator", "add", name)
+    with psycopg.connect(postgres_url, autocommit=True) as server:
+        server.execute(added.out.encode())
+        (known,) = server.execute(
+            "SELECT has_table_privilege(rolname, 'journal', 'INSERT') FROM pg_roles"
+            " WHERE rolname = %s",
+            (name,),
+        ).fetchall()
+        for login in ("cli_boss", name):
+            role = psycopg.sql.Identifier(login)
+            server.execute(psycopg.sql.SQL("DROP OWNED BY {}").format(role))
+            server.execute(psycopg.sql.SQL("DROP ROLE {}").format(role))
+
+    assert added.code == 0
+    assert added.out.splitlines()[0].startswith("CREATE ROLE")
+    assert "administrator has to run" in added.err
+    assert known == (True,)

@@ -51,7 +51,7 @@ def test_what_is_no_utf_8_is_a_bad_line(handoff: Handoff) -> None:
     said = handoff("ingest", "-", stdin=b'{"text": "\xff"}\n' + message().encode())
 
     assert said.code == 1
-    assert "line 1: expected UTF-8" in said.err
+    assert "line 1: not UTF-8" in said.err
     assert len(said.lines) == 1
 
 
@@ -149,3 +149,34 @@ def test_a_conversation_that_is_none_is_a_bad_line(handoff: Handoff) -> None:
     assert said.code == 1
     assert said.out == ""
     assert len(said.err.splitlines()) == len(bad) + 1
+
+
+def test_what_is_no_json_is_said_in_plain_words(handoff: Handoff) -> None:
+    bad = ["{broken", "[]", '{"size": NaN}', "[" * 100_000]
+    said = handoff("ingest", "-", stdin="\n".join(bad))
+
+    assert said.err.splitlines()[:-1] == [
+        "handoff: line 1: not JSON",
+        "handoff: line 2: not a JSON object",
+        "handoff: line 3: not JSON",
+        "handoff: line 4: not JSON",
+    ]
+
+
+def test_an_imported_block_is_called_what_it_is(handoff: Handoff) -> None:
+    blocks = [
+        {"type": "image", "source": {"type": "url", "url": "https://x.example/a"}},
+        {"type": "document"},
+        {"type": "tool_result", "tool_use_id": "t1", "content": "found"},
+    ]
+    said = {"id": "c1", "messages": [{"role": "user", "content": blocks}]}
+    ticket = handoff("import", "-", stdin=json.dumps(said)).lines[0]["ticket"]
+    shown = handoff("show", ticket).out
+    journal = handoff("show", ticket, "--json").json["journal"]
+
+    assert "adds an image\n" in shown
+    assert "adds a block of type document\n" in shown
+    assert "thinks" not in shown
+    assert "UNVERIFIED, claims nothing\n" in shown
+    results = [e["body"] for e in journal if e["kind"] == "tool_result"]
+    assert results == [{"id": "t1", "content": "found", "is_error": False}]
