@@ -8,6 +8,7 @@ need not load that driver.
 
 import errno
 import re
+import shlex
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -95,10 +96,10 @@ def not_admitted(error: Exception, place: str, login: str) -> NotAdmitted:
     told = getattr(cause, "diag", None)
     if getattr(told, "source_function", None) == _BY_OUR_GUARD:
         return NotAdmitted(f"the store {place}: {getattr(told, 'message_primary', '')}")
+    name = shlex.quote(login)
     return NotAdmitted(
         f"the store {place}: the login {login} lacks a right; ask a supervisor to run:"
-        f" handoff operator add {login}, or for a worker: handoff operator grant"
-        f" {login}"
+        f" handoff operator add {name}, or for a worker: handoff operator grant {name}"
     )
 
 

@@ -108,6 +108,5 @@ def _show(said: shapes.Shape, words: str, to_run: tuple[str, ...]) -> None:
     if not to_run:
         base.show(said, lambda: words)
         return
-    base.warn(f"{words}: stored")
-    base.warn("this login may not grant; the database's administrator has to run:")
+    base.warn("this login may not do all of it; a database administrator has to run:")
     base.show(said, lambda: "\n".join(f"{statement};" for statement in to_run))
