@@ -151,7 +151,8 @@ class HelpPanel(Panel[None]):
     def compose(self) -> ComposeResult:
         with Vertical(id="panel", classes="-card"):
             yield LineView(help_lines(self.commands, self.here), id="card")
-            yield LineView([line(("esc", "key"), (" closes", "dim"))], id="panel-keys")
+            keys = (("j k", "key"), (" scroll   ", "dim"), ("esc", "key"))
+            yield LineView([line(*keys, (" closes", "dim"))], id="panel-keys")
 
     @override
     def pressed(self, key: str) -> bool:

@@ -70,6 +70,10 @@ class Editor(TextArea):
         del event
         self.call_after_refresh(self.show_first)
 
+    def on_resize(self) -> None:
+        """Still shows what is kept, in another height."""
+        self.call_after_refresh(self.show_first)
+
     def on_focus(self, event: events.Focus) -> None:
         """Shows where one writes."""
         del event

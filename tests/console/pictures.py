@@ -8,6 +8,7 @@ are drawn anew instead, as SVG and, where a font is there, as PNG.
 import asyncio
 import os
 import re
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -29,23 +30,33 @@ async def settled(app: HandoffApp) -> str:
     return _IDS.sub("terminal", now)
 
 
-async def keep(app: HandoffApp, name: str, seen: Path) -> None:
-    """Compares the screen with its picture, or draws the picture anew.
+@dataclass
+class Album:
+    """The pictures of one run, compared with those that are kept.
 
-    Args:
-        app: Whose screen.
-        name: The picture's.
+    Attributes:
         seen: Where what is seen goes, if it is another.
+        wrong: What looks different.
     """
-    svg, path = await settled(app), PICTURES / f"{name}.svg"
-    if os.environ.get("HANDOFF_PICTURES") == "write":
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(svg, encoding="utf-8")
-        draw(path)
-    elif not path.exists() or path.read_text(encoding="utf-8") != svg:
-        other = seen / path.name
-        other.write_text(svg, encoding="utf-8")
-        pytest.fail(f"{name} looks different: {other}; see tests/console/pictures.py")
+
+    seen: Path
+    wrong: list[str] = field(default_factory=list)
+
+    async def keep(self, app: HandoffApp, name: str) -> None:
+        """Compares the screen with its picture, or draws the picture anew."""
+        svg, path = await settled(app), PICTURES / f"{name}.svg"
+        if os.environ.get("HANDOFF_PICTURES") == "write":
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(svg, encoding="utf-8")
+            draw(path)
+        elif not path.exists() or path.read_text(encoding="utf-8") != svg:
+            other = self.seen / path.name
+            other.write_text(svg, encoding="utf-8")
+            self.wrong.append(f"{name} looks different: {other}")
+
+    def done(self) -> None:
+        """Fails if a picture was another."""
+        assert self.wrong == [], "see tests/console/pictures.py"
 
 
 def draw(path: Path) -> None:

@@ -5,6 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from textual import events
+from textual.keys import _character_to_key
 from textual.pilot import Pilot
 
 from console.app import HandoffApp
@@ -57,7 +59,7 @@ def app_on(
     **more: object,
 ) -> HandoffApp:
     """The console on a store."""
-    return HandoffApp(
+    return Watched(
         pace=pace,
         services=Services(
             store=store,  # type: ignore[arg-type] # or a store of scenes
@@ -68,6 +70,18 @@ def app_on(
             **more,  # type: ignore[arg-type] # as the dataclass has them
         ),
     )
+
+
+class Watched(HandoffApp):
+    """The console, which remembers every notice that it gave."""
+
+    def __init__(self, services: Services, pace: Pace) -> None:
+        super().__init__(services, pace)
+        self.told: list[str] = []
+
+    def notify(self, message: str, **more: object) -> None:
+        self.told.append(message)
+        super().notify(message, **more)  # type: ignore[arg-type] # as it came
 
 
 def desk_of(app: HandoffApp) -> Desk:
@@ -82,8 +96,8 @@ def screen_text(app: HandoffApp) -> str:
 
 
 def told(app: HandoffApp) -> str:
-    """What the person was told in notices."""
-    return "\n".join(notice.message for notice in app._notifications)
+    """What the person was told in notices, those that have gone included."""
+    return "\n".join(app.told) if isinstance(app, Watched) else ""
 
 
 def pane_text(app: HandoffApp, name: str) -> str:
@@ -91,8 +105,38 @@ def pane_text(app: HandoffApp, name: str) -> str:
     return plain(desk_of(app).query_one(f"#{name}", LineView).lines)
 
 
+def key_event(name: str) -> events.Key:
+    """A key as the terminal would send it."""
+    if len(name) == 1:
+        return events.Key(name if name.isalnum() else _character_to_key(name), name)
+    return events.Key(name, {"slash": "/", "colon": ":", "space": " "}.get(name))
+
+
+async def press(pilot: Pilot[None], *keys: str) -> None:
+    """Presses keys; each that is no letter is done with before the next one.
+
+    Not `pilot.press`: after every key that waits for an idle processor.
+    """
+    for key in keys:
+        if len(key) > 1:
+            await done(pilot)
+        pilot.app.post_message(key_event(key))
+        if len(key) > 1:
+            await done(pilot)
+    await done(pilot)
+
+
+async def done(pilot: Pilot[None]) -> None:
+    """Waits until every part of the screen has done what it was told so far.
+
+    A message goes from the app to the widget, and up again to the screen.
+    """
+    for _ in range(4):
+        await pilot._wait_for_screen()
+
+
 async def until(
-    pilot: Pilot[None], wanted: Callable[[], object], what: str = "", limit: float = 5
+    pilot: Pilot[None], wanted: Callable[[], object], what: str = "", limit: float = 30
 ) -> None:
     """Waits until something is so, or fails saying what the screen shows.
 

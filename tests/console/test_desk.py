@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from textual import events
 from textual.pilot import Pilot
+from textual.widgets._toast import Toast
 
 from console.app import HandoffApp
 from console.keytable import COMMANDS
@@ -31,7 +32,15 @@ from core.tool import Approve, Consequence, ToolPolicy, ToolSpec
 from store.transaction import SqlStore
 from tests.console.counter import MIRA, Counter
 from tests.console.scenes import ME
-from tests.console.steps import app_on, desk_of, pane_text, screen_text, told, until
+from tests.console.steps import (
+    app_on,
+    desk_of,
+    pane_text,
+    press,
+    screen_text,
+    told,
+    until,
+)
 
 T = TypeVar("T")
 
@@ -73,7 +82,8 @@ async def shown(pilot: Pilot[None], app: HandoffApp, ticket: str) -> None:
 async def all_view(pilot: Pilot[None], app: HandoffApp) -> None:
     """Goes to the view of everything."""
     await until(pilot, lambda: desk_of(app).reads.counts)
-    await pilot.press("6")
+    await press(pilot, "6")
+    await until(pilot, lambda: desk_of(app).query_one(Queue).view == "all", "view 6")
     await until(pilot, lambda: desk_of(app).ticket() is not None, "a ticket")
 
 
@@ -83,9 +93,14 @@ async def stored(counter: Counter, ticket: TicketId) -> History:
 
 async def held(pilot: Pilot[None], app: HandoffApp) -> None:
     """Takes the ticket over that is shown."""
-    await pilot.press("t")
+    await press(pilot, "t")
     await until(pilot, lambda: "YOU HOLD" in pane_text(app, "banner"), "held")
     await until(pilot, lambda: desk_of(app).query_one(Composer).has_class("-open"))
+
+
+def row_text(queue: Queue, y: int) -> str:
+    """A row of the queue."""
+    return plain([queue.line_at(y)])
 
 
 def card(app: HandoffApp) -> str:
@@ -108,21 +123,21 @@ async def test_a_person_takes_a_ticket_writes_and_gives_it_back(
         await all_view(pilot, app)
         await shown(pilot, app, ticket)
         await held(pilot, app)
-        await pilot.press("r")
+        await press(pilot, "r")
         await until(pilot, lambda: desk_of(app).pane() == "composer")
-        await pilot.press(*"tRaq?:1")
+        await press(pilot, *"tRaq?:1")
         assert desk_of(app).query_one(Composer).text == "tRaq?:1"
         assert app.screen is desk_of(app)
-        await pilot.press("ctrl+s")
+        await press(pilot, "ctrl+s")
         await until(pilot, lambda: "to the buyer · ○ queued" in screen_text(app))
         history = await stored(counter, ticket)
         assert [r.text for r in history.outbox] == ["tRaq?:1"]
         assert desk_of(app).query_one(Composer).text == ""
         await until(pilot, lambda: not desk_of(app).drafts.unsent)
-        await pilot.press("escape", "R")
+        await press(pilot, "escape", "R")
         await until(pilot, lambda: isinstance(app.screen, GiveBackPanel))
         await until(pilot, lambda: app.screen.listening)
-        await pilot.press("tab", *"be kind", "enter")
+        await press(pilot, "tab", *"be kind", "enter")
         await until(pilot, lambda: "YOU HOLD" not in pane_text(app, "banner"))
         history = await stored(counter, ticket)
         assert history.lock.holder is None
@@ -138,14 +153,14 @@ async def test_rule_02_a_run_is_asked_to_stop_and_what_it_said_is_withheld(
     async with app.run_test(size=WIDE) as pilot:
         await all_view(pilot, app)
         await until(pilot, lambda: "agent is working" in pane_text(app, "banner"))
-        await pilot.press("t")
+        await press(pilot, "t")
         await until(pilot, lambda: "Asking the agent to stop" in screen_text(app))
         await counter.answers(hold, "It is on its way.")
         await counter.hands_over(ticket)
         await until(pilot, lambda: isinstance(app.screen, WithheldPanel))
         await until(pilot, lambda: "It is on its way." in screen_text(app))
         await until(pilot, lambda: app.screen.listening)
-        await pilot.press("d")
+        await press(pilot, "d")
         await until(pilot, lambda: app.screen is desk_of(app))
         await until(pilot, lambda: "discarded" in screen_text(app))
         history = await stored(counter, ticket)
@@ -160,8 +175,8 @@ async def test_a_colleagues_ticket_is_refused_and_named(counter: Counter) -> Non
     async with app.run_test(size=WIDE) as pilot:
         await all_view(pilot, app)
         await until(pilot, lambda: "Mira holds it" in pane_text(app, "banner"))
-        await pilot.press("t", "r", "R")
-        await pilot.press("n", *"seen", "ctrl+s")
+        await press(pilot, "t", "r", "R")
+        await press(pilot, "n", *"seen", "ctrl+s")
         await until(pilot, lambda: "only colleagues see it" in screen_text(app))
         assert (await stored(counter, ticket)).standing.held_by == "Mira"
 
@@ -176,14 +191,14 @@ async def test_rule_06_the_opening_key_and_a_quick_y_approve_nothing(
         await all_view(pilot, app)
         await until(pilot, lambda: "Waiting for a decision" in screen_text(app))
         await until(pilot, lambda: desk_of(app).pending() is not None)
-        await pilot.press("a", "y", "a")
+        await press(pilot, "a", "y", "a")
         await until(pilot, lambda: isinstance(app.screen, DecisionPanel))
         await until(pilot, lambda: app.screen.listening)
-        await pilot.press("a", "t", "R")
+        await press(pilot, "a", "t", "R")
         decisions = (await stored(counter, ticket)).decisions
         assert decisions[0].state.value == "pending"
         await until(pilot, lambda: app.screen.read_whole)
-        await pilot.press("y")
+        await press(pilot, "y")
         await until(pilot, lambda: "D-1 approved" in told(app))
         assert (await stored(counter, ticket)).decisions[0].state.value == "approved"
 
@@ -198,7 +213,7 @@ async def test_rule_06_a_long_card_must_have_been_read_to_its_end(
     async with app.run_test(size=(80, 24)) as pilot:
         await all_view(pilot, app)
         await until(pilot, lambda: desk_of(app).pending() is not None)
-        await pilot.press("a")
+        await press(pilot, "a")
         await until(pilot, lambda: isinstance(app.screen, DecisionPanel))
         await until(pilot, lambda: app.screen.listening)
         shown_card = screen_text(app)
@@ -207,11 +222,11 @@ async def test_rule_06_a_long_card_must_have_been_read_to_its_end(
         assert not any(
             ln.strip(" │").startswith("Amount") for ln in shown_card.split("\n")
         )
-        await pilot.press("y")
+        await press(pilot, "y")
         assert (await stored(counter, ticket)).decisions[0].state.value == "pending"
-        await pilot.press("G")
+        await press(pilot, "G")
         await until(pilot, lambda: app.screen.read_whole)
-        await pilot.press("y")
+        await press(pilot, "y")
         await until(pilot, lambda: app.screen is desk_of(app))
         await until(pilot, lambda: desk_of(app).pending() is None)
         assert (await stored(counter, ticket)).decisions[0].state.value == "approved"
@@ -226,7 +241,7 @@ async def test_rule_06_a_newer_message_comes_onto_the_open_card(
     async with app.run_test(size=WIDE) as pilot:
         await all_view(pilot, app)
         await until(pilot, lambda: desk_of(app).pending() is not None)
-        await pilot.press("a")
+        await press(pilot, "a")
         await until(pilot, lambda: isinstance(app.screen, DecisionPanel))
         await counter.writes("No, keep it!", ticket=ticket)
         await until(pilot, lambda: "STALE" in card(app))
@@ -240,12 +255,12 @@ async def test_a_decision_is_rejected_with_a_reason_only(counter: Counter) -> No
     async with app.run_test(size=WIDE) as pilot:
         await all_view(pilot, app)
         await until(pilot, lambda: desk_of(app).pending() is not None)
-        await pilot.press("a")
+        await press(pilot, "a")
         await until(pilot, lambda: isinstance(app.screen, DecisionPanel))
         await until(pilot, lambda: app.screen.listening)
-        await pilot.press("x", "enter")
+        await press(pilot, "x", "enter")
         assert isinstance(app.screen, DecisionPanel)
-        await pilot.press(*"[/] y %s {x}", "enter")
+        await press(pilot, *"[/] y %s {x}", "enter")
         await until(pilot, lambda: "D-1 rejected" in told(app))
         decision = (await stored(counter, ticket)).decisions[0]
         assert (decision.state.value, decision.why) == ("rejected", "[/] y %s {x}")
@@ -260,14 +275,14 @@ async def test_an_override_without_its_tool_is_refused_in_one_line(
     async with app.run_test(size=WIDE) as pilot:
         await all_view(pilot, app)
         await until(pilot, lambda: desk_of(app).pending() is not None)
-        await pilot.press("a")
+        await press(pilot, "a")
         await until(pilot, lambda: isinstance(app.screen, DecisionPanel))
         await until(pilot, lambda: app.screen.listening)
-        await pilot.press("e")
+        await press(pilot, "e")
         form = app.screen.query_one(ArgumentsForm)
         await until(pilot, lambda: form.texts == ["O-1"])
         await until(pilot, lambda: "judged when stored" in screen_text(app))
-        await pilot.press("ctrl+s")
+        await press(pilot, "ctrl+s")
         await until(pilot, lambda: "can't be reached to check" in told(app))
         assert (await stored(counter, ticket)).decisions[0].state.value == "pending"
 
@@ -284,18 +299,18 @@ async def test_an_override_is_a_form_that_says_what_the_policy_makes_of_it(
     app = app_on(counter.store, tools=tools)
     async with app.run_test(size=WIDE) as pilot:
         await until(pilot, lambda: desk_of(app).pending() is not None)
-        await pilot.press("a")
+        await press(pilot, "a")
         await until(pilot, lambda: isinstance(app.screen, DecisionPanel))
         await until(pilot, lambda: app.screen.listening and app.screen.spec)
-        await pilot.press("e")
+        await press(pilot, "e")
         form = app.screen.query_one(ArgumentsForm)
         await until(pilot, lambda: form.texts == ["O-1", "118.00", ""])
         await until(pilot, lambda: "yours to decide" in screen_text(app))
-        await pilot.press("enter", "end", "backspace", "x")
+        await press(pilot, "enter", "end", "backspace", "x")
         await until(pilot, lambda: "not a positive amount" in screen_text(app))
-        await pilot.press(*["backspace"] * 6, *"18.5")
+        await press(pilot, *["backspace"] * 6, *"18.5")
         await until(pilot, lambda: "within the policy" in screen_text(app))
-        await pilot.press("ctrl+s")
+        await press(pilot, "ctrl+s")
         await until(pilot, lambda: "approved with changed arguments" in told(app))
         decision = (await stored(counter, ticket)).decisions[0]
         assert decision.final_input == {"order_id": "O-1", "amount": "18.5"}
@@ -312,7 +327,7 @@ async def test_what_happens_elsewhere_comes_by_itself_and_steals_nothing(
         await all_view(pilot, app)
         await shown(pilot, app, first)
         await held(pilot, app)
-        await pilot.press("r", *"half a thought", "escape", "g")
+        await press(pilot, "r", *"half a thought", "escape", "g")
         timeline = desk_of(app).query_one(Timeline)
         await until(pilot, lambda: timeline.scroll_offset.y == 0)
         for n in range(3):
@@ -323,7 +338,7 @@ async def test_what_happens_elsewhere_comes_by_itself_and_steals_nothing(
         assert timeline.scroll_offset.y == 0
         assert desk_of(app).ticket() == first
         assert desk_of(app).query_one(Composer).text == "half a thought"
-        await pilot.press("G")
+        await press(pilot, "G")
         await until(pilot, lambda: "more 2" in screen_text(app))
 
 
@@ -335,7 +350,7 @@ async def test_f113_drafts_of_reply_and_note_come_back_after_a_restart(
     async with app.run_test(size=WIDE) as pilot:
         await all_view(pilot, app)
         await held(pilot, app)
-        await pilot.press("r", *"R", "escape", "n", *"N", "escape")
+        await press(pilot, "r", *"R", "escape", "n", *"N", "escape")
 
         drafts = desk_of(app).drafts
         await until(pilot, lambda: drafts.saved and drafts.text(ticket, "note"))
@@ -345,7 +360,7 @@ async def test_f113_drafts_of_reply_and_note_come_back_after_a_restart(
     async with again.run_test(size=WIDE) as pilot:
         await all_view(pilot, again)
         await until(pilot, lambda: desk_of(again).query_one(Composer).text == "R")
-        await pilot.press("n")
+        await press(pilot, "n")
         await until(pilot, lambda: desk_of(again).query_one(Composer).text == "N")
 
 
@@ -354,14 +369,14 @@ async def test_f136_what_the_operator_types_is_never_parsed(counter: Counter) ->
     app = app_on(counter.store)
     async with app.run_test(size=(120, 30)) as pilot:
         await all_view(pilot, app)
-        await pilot.press("slash", *"[/]", "enter")
+        await press(pilot, "slash", *"[/]", "enter")
         await until(pilot, lambda: "/ [/]" in screen_text(app))
         assert "[/] brackets" in screen_text(app)
-        await pilot.press("slash", *"[red {x} %s", "enter")
+        await press(pilot, "slash", *"[red {x} %s", "enter")
         await until(pilot, lambda: "Nothing matches" in screen_text(app))
-        await pilot.press("escape")
+        await press(pilot, "escape")
         await until(pilot, lambda: desk_of(app).reads.filter == "")
-        await pilot.press("colon", *"[/x", "escape")
+        await press(pilot, "colon", *"[/x", "escape")
         assert app.screen is desk_of(app)
 
 
@@ -373,7 +388,7 @@ async def test_an_empty_store_shows_the_ways_in_and_fills_by_itself(
         await until(pilot, lambda: "handoff demo" in screen_text(app))
         ticket = await counter.writes("The first one.")
         await until(pilot, lambda: not desk_of(app).has_class("-empty"))
-        await pilot.press("6")
+        await press(pilot, "6")
         await until(pilot, lambda: ticket in screen_text(app))
 
 
@@ -385,18 +400,18 @@ async def test_help_palette_views_and_leaving_are_one_key_away(
     async with app.run_test(size=(120, 40)) as pilot:
         await all_view(pilot, app)
         await held(pilot, app)
-        await pilot.press("question_mark")
+        await press(pilot, "question_mark")
         await until(pilot, lambda: isinstance(app.screen, HelpPanel))
-        await pilot.press("escape", "ctrl+p")
+        await press(pilot, "escape", "ctrl+p")
         await until(pilot, lambda: isinstance(app.screen, PalettePanel))
-        await pilot.press(*"dark or", "enter")
+        await press(pilot, *"dark or", "enter")
         await until(pilot, lambda: app.theme == "handoff-light")
         await until(pilot, lambda: desk_of(app).reads.counts.get("mine") == 1)
-        await pilot.press("q")
+        await press(pilot, "q")
         await until(pilot, lambda: isinstance(app.screen, LeavePanel))
         await until(pilot, lambda: app.screen.listening)
         await until(pilot, lambda: "Holds stay" in screen_text(app))
-        await pilot.press("escape")
+        await press(pilot, "escape")
         assert app.screen is desk_of(app)
 
 
@@ -407,10 +422,10 @@ async def test_resizing_keeps_ticket_scroll_and_draft(counter: Counter) -> None:
     async with app.run_test(size=WIDE) as pilot:
         await all_view(pilot, app)
         await until(pilot, lambda: desk_of(app).query_one(Queue).total == 2)
-        await pilot.press("G")
+        await press(pilot, "G")
         await shown(pilot, app, ticket)
         await held(pilot, app)
-        await pilot.press("r", *"draft")
+        await press(pilot, "r", *"draft")
         for size in ((80, 24), (120, 40), (60, 15), (200, 55)):
             await pilot.resize_terminal(*size)
             await until(pilot, lambda size=size: app.size == size)
@@ -425,8 +440,8 @@ async def test_fast_typing_keeps_its_order(counter: Counter) -> None:
     async with app.run_test(size=WIDE) as pilot:
         await all_view(pilot, app)
         await held(pilot, app)
-        await pilot.press("r")
-        await pilot.press("b", "a", "backspace", "c", "left", "x")
+        await press(pilot, "r")
+        await press(pilot, "b", "a", "backspace", "c", "left", "x")
         assert desk_of(app).query_one(Composer).text == "bxc"
 
 
@@ -453,7 +468,9 @@ async def test_what_is_typed_right_after_a_key_is_text_and_no_command(
         for key, character in (("colon", ":"), ("d", "d"), ("a", "a"), ("r", "r")):
             app.post_message(events.Key(key, character))
         await until(pilot, lambda: isinstance(app.screen, PalettePanel))
-        await until(pilot, lambda: app.screen.query_one("#panel-find").value == "dar")
+        await until(
+            pilot, lambda: [b.value for b in app.screen.query("#panel-find")] == ["dar"]
+        )
         history = await stored(counter, ticket)
         assert history.lock.holder is None
         assert history.decisions[0].state.value == "pending"
@@ -499,20 +516,20 @@ async def test_f96_a_lost_store_keeps_the_text_refuses_acts_and_comes_back(
         await counter.writes("Are you there?", ticket=ticket)
         await until(pilot, lambda: "OFFLINE" in screen_text(app))
         assert "desk.db can't be reached" in screen_text(app)
-        await pilot.press("r", *"kept", "ctrl+s", "escape", "R")
+        await press(pilot, "r", *"kept", "ctrl+s", "escape", "R")
         await until(pilot, lambda: "nothing was changed" in told(app))
         assert app.screen is desk_of(app)
         assert desk_of(app).query_one(Composer).text == "kept"
         line.cut = False
-        await pilot.press("ctrl+r")
+        await press(pilot, "ctrl+r")
         await until(pilot, lambda: "OFFLINE" not in screen_text(app))
         await until(pilot, lambda: "Are you there?" in screen_text(app))
         assert desk_of(app).query_one(Composer).text == "kept"
         await until(pilot, lambda: desk_of(app).drafts.saved)
-        await pilot.press("r", "ctrl+s")
+        await press(pilot, "r", "ctrl+s")
         await until(pilot, lambda: isinstance(app.screen, SurePanel))
         await until(pilot, lambda: app.screen.listening)
-        await pilot.press("y")
+        await press(pilot, "y")
         await until(pilot, lambda: "Stored" in told(app))
         assert [r.text for r in (await stored(counter, ticket)).outbox] == ["kept"]
 
@@ -526,7 +543,7 @@ async def test_the_row_stays_under_the_cursor_when_the_list_sorts_anew(
         await all_view(pilot, app)
         queue = desk_of(app).query_one(Queue)
         await until(pilot, lambda: queue.total == 40)
-        await pilot.press(*"jjjjjj")
+        await press(pilot, *"jjjjjj")
         chosen = queue.cursor
         row = queue.cursor_at - queue.scroll_offset.y
         before = queue.cursor_at
@@ -537,6 +554,42 @@ async def test_the_row_stays_under_the_cursor_when_the_list_sorts_anew(
         assert queue.cursor == chosen
         assert queue.cursor_at - queue.scroll_offset.y in {row, queue.cursor_at}
         assert chosen in pane_text(app, "banner")
+        queue.to_row(0 if queue.cursor_at > 15 else 30)
+        await until(pilot, lambda: not queue.in_sight, "scrolled away")
+        await press(pilot, "t")
+        await until(pilot, lambda: "was out of sight" in told(app))
+        await until(pilot, lambda: queue.in_sight)
+        assert (await stored(counter, chosen)).lock.holder is None
+
+
+async def test_a_taken_ticket_keeps_its_row_its_draft_and_its_place_on_the_screen(
+    counter: Counter,
+) -> None:
+    ticket, other = [await counter.writes("?", subject=f"Nr {n}") for n in range(2)]
+    app = app_on(counter.store)
+    async with app.run_test(size=(120, 30), notifications=True) as pilot:
+        queue = desk_of(app).query_one(Queue)
+        await until(pilot, lambda: queue.view == "agent" and queue.total == 2)
+        await shown(pilot, app, ticket)
+        width = queue.inner_width
+        await held(pilot, app)
+        await until(pilot, lambda: "now in mine" in row_text(queue, 0))
+        assert ticket in row_text(queue, 0)
+        assert other in row_text(queue, 1)
+        assert queue.ground_at(0) == "cursor"
+        desk_of(app).tell("A notice")
+        await until(pilot, lambda: [t for t in app.screen.query(Toast) if t.region])
+        places = [toast.region for toast in app.screen.query(Toast)]
+        writes = desk_of(app).query_one(Composer).region
+        assert not [p for p in places if p.overlaps(writes) or p.bottom > 4]
+        await press(pilot, "r", *"half", "enter", "enter", "escape")
+        await pilot.resize_terminal(80, 24)
+        await until(pilot, lambda: "half" in screen_text(app), "the draft's first line")
+        await pilot.resize_terminal(120, 30)
+        await press(pilot, "escape", "j")
+        await until(pilot, lambda: queue.cursor == other)
+        assert (queue.total, queue.cursor_at, queue.inner_width) == (1, 0, width)
+        assert ticket not in row_text(queue, 0)
 
 
 @dataclass
@@ -562,9 +615,9 @@ async def test_a_ticket_that_cant_be_read_never_shows_another_ones_text(
         await all_view(pilot, app)
         await shown(pilot, app, good)
         await until(pilot, lambda: desk_of(app).query_one(Queue).total == 2)
-        await pilot.press("j")
+        await press(pilot, "j")
         await until(pilot, lambda: bad in pane_text(app, "banner"))
-        await until(pilot, lambda: "A text of the first" not in screen_text(app))
         await until(pilot, lambda: "failed" in told(app))
-        await pilot.press("k")
+        await until(pilot, lambda: "A text of the first" not in screen_text(app))
+        await press(pilot, "k")
         await until(pilot, lambda: "A text of the first" in screen_text(app))

@@ -14,7 +14,7 @@ from core.ticket import TicketId
 from store.transaction import SqlStore
 from tests.console.counter import Counter
 from tests.console.scenes import ME
-from tests.console.steps import app_on, desk_of, told, until
+from tests.console.steps import app_on, desk_of, press, told, until
 from tests.console.terminal import Terminal, terminal
 
 PASTE = "a\nb\nq\n\x03 y"
@@ -118,7 +118,7 @@ async def test_a_key_that_decides_counts_alone(
     app = app_on(counter.store, pace=Pace(before=0.3, after=0.25))
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: desk_of(app).pending() is not None)
-        await pilot.press("a")
+        await press(pilot, "a")
         await until(pilot, lambda: isinstance(app.screen, DecisionPanel))
         await until(pilot, lambda: getattr(app.screen, "read_whole", False))
         await until(pilot, lambda: app.screen.listening)

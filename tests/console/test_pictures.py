@@ -2,16 +2,15 @@
 
 from pathlib import Path
 
-import pytest
 from textual.pilot import Pilot
 
 from console.app import HandoffApp
 from core.ports import Pause
 from core.ticket import RunId, TicketId
-from tests.console.pictures import keep
+from tests.console.pictures import Album
 from tests.console.sample_desk import COUNTS, desk
 from tests.console.scenes import NOW, SceneStore
-from tests.console.steps import app_on, desk_of, pane_text, screen_text, until
+from tests.console.steps import app_on, desk_of, pane_text, press, screen_text, until
 
 SIZES = {80: (80, 24), 120: (120, 40), 160: (160, 45), 200: (200, 55)}
 CANNED = {
@@ -49,123 +48,141 @@ def in_line(app: HandoffApp, width: int) -> bool:
     return all(strip.cell_length == width for strip in strips)
 
 
-@pytest.mark.parametrize("theme", ["dark", "light"])
-@pytest.mark.parametrize("width", SIZES)
-async def test_the_desk_says_who_has_it_who_it_is_and_what_waits(
-    width: int, theme: str, tmp_path: Path
-) -> None:
-    app = the_app(theme, title="sample")
-    async with app.run_test(size=SIZES[width]) as pilot:
-        await ready(pilot, app)
-        await keep(app, f"desk-{width}-{theme}", tmp_path)
-        assert in_line(app, width)
-        shown = screen_text(app)
-        assert "T-40219" in shown
-        if width >= 100:
-            assert "VERIFIED" in shown
-            words = "Waiting for a decision" if width >= 160 else "Decision"
-            assert f"{words}: refund 118.00 EUR" in shown, shown
-            assert " a card" in shown
-        else:
-            await pilot.press("enter")
-            await until(pilot, lambda: desk_of(app).pane() == "timeline")
-            await keep(app, f"ticket-{width}-{theme}", tmp_path)
-            assert "Waiting for a decision" in screen_text(app)
-
-
-async def test_a_held_ticket_opens_the_composer_and_silences_the_agent(
-    tmp_path: Path,
-) -> None:
-    app = the_app()
-    async with app.run_test(size=SIZES[200]) as pilot:
-        await ready(pilot, app)
-        await pilot.press("j")
-        await until(pilot, lambda: "YOU HOLD T-40231" in pane_text(app, "banner"))
-        await until(pilot, lambda: "Jonas Brandt" in pane_text(app, "chart"))
-        await pilot.press("r", *"I am sorry. I have asked the courier to go back")
-        desk_of(app).query_one("#editor").cursor_blink = False
-        await keep(app, "held-200-dark", tmp_path)
-        assert "the agent is silent" in screen_text(app)
-        assert "withheld" in screen_text(app)
+async def both(pilot: Pilot[None], app: HandoffApp, album: Album, name: str) -> None:
+    """Keeps a picture in light and in dark."""
+    for theme in ("light", "dark"):
+        app.theme = f"handoff-{theme}"
+        await album.keep(app, f"{name}-{theme}")
+        assert in_line(app, app.size.width)
 
 
 PANELS = {
-    "card": (("a",), "part 2 lost by the carrier"),
-    "house": (("s",), "Chair leg missing"),
-    "people": (("O",), "supervisor"),
-    "replay": (("p",), "rebuilt byte for byte"),
-    "help": (("question_mark",), "Keys here"),
-    "give-back": (("j", "R"), "to Mira"),
-    "snooze": (("z",), "A message of the buyer wakes it"),
+    "card": ("a", "part 2 lost by the carrier"),
+    "house": ("s", "Chair leg missing"),
+    "people": ("O", "supervisor"),
+    "replay": ("p", "rebuilt byte for byte"),
+    "help": ("question_mark", "Keys here"),
+    "give-back": ("R", "to Mira"),
+    "snooze": ("z", "A message of the buyer wakes it"),
 }
-"""Panels: the keys that open them, and what they say."""
+"""Panels: the key that opens them, and what they say."""
 
 
-@pytest.mark.parametrize(
-    ("panel", "width", "theme"),
-    [
-        ("card", 120, "dark"),
-        ("card", 80, "light"),
-        ("house", 120, "dark"),
-        ("house", 80, "light"),
-        ("people", 120, "light"),
-        ("replay", 160, "dark"),
-        ("replay", 120, "light"),
-        ("help", 120, "dark"),
-        ("give-back", 120, "light"),
-        ("snooze", 80, "dark"),
-    ],
-)
-async def test_a_panel_says_what_it_is_for(
-    panel: str, width: int, theme: str, tmp_path: Path
+async def panel(
+    pilot: Pilot[None], app: HandoffApp, album: Album, name: str, theme: str
 ) -> None:
-    keys, says = PANELS[panel]
-    app = the_app(theme)
-    async with app.run_test(size=SIZES[width]) as pilot:
-        await until(pilot, lambda: desk_of(app).pending() is not None)
-        for key in keys:
-            await pilot.press(key)
-            await until(pilot, lambda: desk_of(app).history is not None)
-        await until(pilot, lambda: says in screen_text(app), says)
-        await until(pilot, lambda: app.screen.listening)
-        await keep(app, f"{panel}-{width}-{theme}", tmp_path)
-        assert in_line(app, width)
+    """Opens a panel, keeps its picture and closes it."""
+    key, says = PANELS[name]
+    app.theme = f"handoff-{theme}"
+    await press(pilot, key)
+    await until(pilot, lambda: app.screen is not desk_of(app), name)
+    await until(pilot, lambda: says in screen_text(app), says)
+    await until(pilot, lambda: app.screen.listening)
+    await album.keep(app, f"{name}-{app.size.width}-{theme}")
+    assert in_line(app, app.size.width)
+    await press(pilot, "escape")
+    await until(pilot, lambda: app.screen is desk_of(app))
 
 
-async def test_written_replies_are_filled_from_the_chart_and_only_written(
-    tmp_path: Path,
-) -> None:
-    app = the_app(canned=CANNED)
-    async with app.run_test(size=SIZES[120]) as pilot:
-        await until(pilot, lambda: desk_of(app).pending() is not None)
-        await pilot.press("j")
-        await until(pilot, lambda: desk_of(app).history is not None)
-        await pilot.press("r", "slash", *"wrong")
-        await until(pilot, lambda: "I am sorry, Jonas Brandt." in screen_text(app))
-        await keep(app, "canned-120-dark", tmp_path)
-        await pilot.press("enter")
-        await until(pilot, lambda: app.screen is desk_of(app))
-        text = desk_of(app).query_one("#editor").text
-        assert (
-            text == "I am sorry, Jonas Brandt. The courier goes back to fetch it today."
-        )
+async def test_at_80_columns_one_pane_is_shown_at_a_time(tmp_path: Path) -> None:
+    app, album = the_app(title="sample"), Album(tmp_path)
+    async with app.run_test(size=SIZES[80]) as pilot:
+        await ready(pilot, app)
+        await both(pilot, app, album, "desk-80")
+        assert "T-40219" in screen_text(app)
+        await panel(pilot, app, album, "card", "light")
+        await panel(pilot, app, album, "house", "light")
+        await panel(pilot, app, album, "snooze", "dark")
+        await press(pilot, "enter")
+        await until(pilot, lambda: desk_of(app).pane() == "timeline")
+        assert "Waiting for a decision" in screen_text(app)
+        await both(pilot, app, album, "ticket-80")
+    album.done()
 
 
-async def test_a_pause_of_everything_names_who_and_why(tmp_path: Path) -> None:
+async def test_at_120_columns_the_list_stands_beside_the_ticket(tmp_path: Path) -> None:
     store = sample()
-    store.paused = Pause(by="Sam", why="prompt regression", at=NOW)
-    app = app_on(store, still=True)
+    app = app_on(store, still=True, title="sample", canned=CANNED)
+    album = Album(tmp_path)
     async with app.run_test(size=SIZES[120]) as pilot:
-        await until(pilot, lambda: desk_of(app).pending() is not None)
-        await pilot.press(*"jjjjj")
+        await ready(pilot, app)
+        await both(pilot, app, album, "desk-120")
+        assert "VERIFIED" in screen_text(app)
+        assert "Decision: refund 118.00 EUR" in screen_text(app)
+        assert " a card" in screen_text(app)
+        for name, theme in (
+            ("card", "dark"),
+            ("house", "dark"),
+            ("people", "light"),
+            ("replay", "light"),
+            ("help", "dark"),
+        ):
+            await panel(pilot, app, album, name, theme)
+        await press(pilot, "j")
+        await until(pilot, lambda: "Jonas Brandt" in pane_text(app, "strip"))
+        await panel(pilot, app, album, "give-back", "light")
+        app.theme = "handoff-dark"
+        await writes_a_canned_reply(pilot, app, album)
+        await press(pilot, "escape", "escape")
+        store.paused = Pause(by="Sam", why="prompt regression", at=NOW)
+        await desk_of(app).reads.read_window(0, fresh=True)
+        await press(pilot, *"jjjjj")
         words = "PAUSED by Sam: prompt regression"
         await until(pilot, lambda: words in pane_text(app, "banner"))
         await until(pilot, lambda: "Léa Fontaine" in screen_text(app))
-        await keep(app, "paused-120-dark", tmp_path)
+        await album.keep(app, "paused-120-dark")
+    album.done()
+
+
+async def writes_a_canned_reply(
+    pilot: Pilot[None], app: HandoffApp, album: Album
+) -> None:
+    """Written replies are filled from the chart, and only written."""
+    await press(pilot, "r")
+    await until(pilot, lambda: desk_of(app).pane() == "composer")
+    await press(pilot, "slash")
+    await until(pilot, lambda: app.screen is not desk_of(app))
+    await press(pilot, *"wrong")
+    await until(pilot, lambda: "I am sorry, Jonas Brandt." in screen_text(app))
+    await album.keep(app, "canned-120-dark")
+    await press(pilot, "enter")
+    await until(pilot, lambda: app.screen is desk_of(app))
+    editor = desk_of(app).query_one("#editor")
+    said = "I am sorry, Jonas Brandt. The courier goes back to fetch it today."
+    await until(pilot, lambda: editor.text == said)
+
+
+async def test_at_160_columns_the_chart_has_its_own_column(tmp_path: Path) -> None:
+    app, album = the_app(title="sample"), Album(tmp_path)
+    async with app.run_test(size=SIZES[160]) as pilot:
+        await ready(pilot, app)
+        await both(pilot, app, album, "desk-160")
+        assert "Waiting for a decision: refund 118.00 EUR" in screen_text(app)
+        await panel(pilot, app, album, "replay", "dark")
+    album.done()
+
+
+async def test_at_200_columns_a_held_ticket_silences_the_agent(tmp_path: Path) -> None:
+    app, album = the_app(title="sample"), Album(tmp_path)
+    async with app.run_test(size=SIZES[200]) as pilot:
+        await ready(pilot, app)
+        await both(pilot, app, album, "desk-200")
+        assert "Waiting for a decision: refund 118.00 EUR" in screen_text(app)
+        await press(pilot, "j")
+        await until(pilot, lambda: "YOU HOLD T-40231" in pane_text(app, "banner"))
+        await until(pilot, lambda: "Jonas Brandt" in pane_text(app, "chart"))
+        await press(pilot, "r", *"I am sorry. I have asked the courier to go back")
+        desk_of(app).query_one("#editor").cursor_blink = False
+        await album.keep(app, "held-200-dark")
+        assert "the agent is silent" in screen_text(app)
+        assert "withheld" in screen_text(app)
+    album.done()
 
 
 async def test_an_empty_desk_says_how_tickets_come(tmp_path: Path) -> None:
     app = app_on(SceneStore([], {"all": 0, "human": 0}), still=True)
+    album = Album(tmp_path)
     async with app.run_test(size=SIZES[80]) as pilot:
         await until(pilot, lambda: "handoff demo" in screen_text(app))
-        await keep(app, "empty-80-dark", tmp_path)
+        await album.keep(app, "empty-80-dark")
+    album.done()

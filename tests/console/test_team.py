@@ -8,12 +8,21 @@ from console.app import HandoffApp
 from console.live import meet
 from console.screens.people import PeoplePanel
 from console.screens.supervisor import SupervisorPanel
+from console.widgets.queue import Queue
 from core.flows.handoff import GiveBack, give_back, take_over
 from core.journal import Note
 from core.ports import Presence
 from tests.console.counter import MIRA, Counter
 from tests.console.scenes import ME
-from tests.console.steps import app_on, desk_of, pane_text, screen_text, told, until
+from tests.console.steps import (
+    app_on,
+    desk_of,
+    pane_text,
+    press,
+    screen_text,
+    told,
+    until,
+)
 
 WIDE = (160, 45)
 
@@ -32,7 +41,7 @@ async def answered(pilot: Pilot[None], app: HandoffApp, text: str) -> None:
     """Answers the panel that is open with a line of text."""
     await until(pilot, lambda: app.screen is not desk_of(app))
     await until(pilot, lambda: app.screen.listening)
-    await pilot.press(*text, "enter")
+    await press(pilot, *text, "enter")
     await until(pilot, lambda: app.screen is desk_of(app))
 
 
@@ -45,7 +54,7 @@ async def test_a_desk_starts_in_the_first_view_that_has_a_ticket(
     async with app.run_test(size=WIDE) as pilot:
         await read(pilot, app)
         assert desk_of(app).reads.view == "agent"
-        await pilot.press("1")
+        await press(pilot, "1")
         await until(pilot, lambda: "Nothing needs a person" in screen_text(app))
         other = await counter.writes("Me too", subject="Second")
         await counter.store.write(lambda tx: tx.counts(ME.name))
@@ -62,12 +71,12 @@ async def test_whisper_claim_and_pause_leave_the_agent_its_ticket(
     app = app_on(counter.store)
     async with app.run_test(size=WIDE) as pilot:
         await read(pilot, app)
-        await pilot.press("W")
+        await press(pilot, "W")
         await answered(pilot, app, "be [kind] to her")
         await until(pilot, lambda: "be [kind] to her" in screen_text(app))
-        await pilot.press("c")
+        await press(pilot, "c")
         await until(pilot, lambda: "You look after it" in told(app))
-        await pilot.press("P")
+        await press(pilot, "P")
         await answered(pilot, app, "a look first")
         await until(pilot, lambda: "stopped the agent here" in screen_text(app))
         history = await counter.store.read(lambda tx: tx.history(ticket))
@@ -83,10 +92,10 @@ async def test_a_snoozed_ticket_sleeps_and_no_time_is_told(counter: Counter) -> 
     app = app_on(counter.store)
     async with app.run_test(size=WIDE) as pilot:
         await read(pilot, app)
-        await pilot.press("z")
+        await press(pilot, "z")
         await answered(pilot, app, "soonish")
         await until(pilot, lambda: "“soonish” is no time" in told(app))
-        await pilot.press("z")
+        await press(pilot, "z")
         await answered(pilot, app, "3h")
         await until(pilot, lambda: "It sleeps" in told(app))
         standing = await counter.store.read(lambda tx: tx.standing(ticket))
@@ -109,15 +118,15 @@ async def test_a_supervisor_takes_a_ticket_away_with_a_reason(
     app = app_on(counter.store)
     async with app.run_test(size=WIDE) as pilot:
         await until(pilot, lambda: desk_of(app).reads.counts)
-        await pilot.press("6")
+        await press(pilot, "6")
         await read(pilot, app)
         await until(pilot, lambda: "Mira holds it" in pane_text(app, "banner"))
         await until(pilot, lambda: "types now" in pane_text(app, "banner"))
-        await pilot.press("s")
+        await press(pilot, "s")
         await until(pilot, lambda: isinstance(app.screen, SupervisorPanel))
         await until(pilot, lambda: app.screen.listening)
         await until(pilot, lambda: "Mira" in screen_text(app))
-        await pilot.press("T")
+        await press(pilot, "T")
         await until(pilot, lambda: "Take T-1 away" in screen_text(app))
         await answered(pilot, app, "she is ill")
         await until(pilot, lambda: "YOU HOLD T-1" in pane_text(app, "banner"))
@@ -133,13 +142,13 @@ async def test_the_agent_is_stopped_and_started_everywhere(counter: Counter) -> 
             ("PAUSED by Noor: a bad prompt", (*"a bad prompt", "enter")),
             ("no agent is running", ("y",)),
         ):
-            await pilot.press("s")
+            await press(pilot, "s")
             await until(pilot, lambda: isinstance(app.screen, SupervisorPanel))
             await until(pilot, lambda: app.screen.listening)
-            await pilot.press("P")
+            await press(pilot, "P")
             await until(pilot, lambda: not isinstance(app.screen, SupervisorPanel))
             await until(pilot, lambda: app.screen.listening)
-            await pilot.press(*keys)
+            await press(pilot, *keys)
             await until(pilot, lambda words=words: words in pane_text(app, "banner"))
 
 
@@ -155,11 +164,11 @@ async def test_what_comes_to_a_person_is_told_and_takes_no_focus(
     async with app.run_test(size=WIDE) as pilot:
         desk = desk_of(app)
         await until(pilot, lambda: desk.reads.mine is not None)
-        await pilot.press("6")
-        await until(pilot, lambda: desk.ticket() is not None)
+        await press(pilot, "6")
+        await until(pilot, lambda: desk.query_one(Queue).view == "all")
         desk.go_to(asked)
         await until(pilot, lambda: desk.history and desk.history.ticket.id == asked)
-        await pilot.press("n", *"thinking")
+        await press(pilot, "n", *"thinking")
         await give_back(counter.store, given, MIRA, GiveBack(to=ME.name))
         await until(pilot, lambda: f"{given} was handed to you" in told(app))
         await counter.writes("Hello again?", ticket=mine)
@@ -180,9 +189,9 @@ async def test_a_reply_can_be_taken_back_before_it_leaves(counter: Counter) -> N
     async with app.run_test(size=WIDE) as pilot:
         await read(pilot, app)
         await until(pilot, lambda: "YOU HOLD" in pane_text(app, "banner"))
-        await pilot.press("r", *"oops", "ctrl+s")
+        await press(pilot, "r", *"oops", "ctrl+s")
         await until(pilot, lambda: "Sends in" in screen_text(app))
-        await pilot.press("u")
+        await press(pilot, "u")
         await until(pilot, lambda: "Taken back" in told(app))
         await until(pilot, lambda: desk_of(app).query_one("#editor").text == "oops")
         history = await counter.store.read(lambda tx: tx.history(ticket))
@@ -195,13 +204,13 @@ async def test_people_are_added_and_disabled_by_a_supervisor(counter: Counter) -
     async with app.run_test(size=WIDE) as pilot:
         await read(pilot, app)
         for keys in (("n", *"[bo]", "enter"), ("d", "y")):
-            await pilot.press("O")
+            await press(pilot, "O")
             await until(pilot, lambda: isinstance(app.screen, PeoplePanel))
             await until(pilot, lambda: app.screen.listening)
-            await pilot.press(keys[0])
+            await press(pilot, keys[0])
             await until(pilot, lambda: not isinstance(app.screen, PeoplePanel))
             await until(pilot, lambda: app.screen.listening)
-            await pilot.press(*keys[1:])
+            await press(pilot, *keys[1:])
             await until(pilot, lambda: app.screen is desk_of(app))
         await until(pilot, lambda: "works here no more" in told(app))
         people = await counter.store.read(lambda tx: tx.operators())

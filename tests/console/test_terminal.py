@@ -12,7 +12,7 @@ from core.journal import StateAmended
 from core.ticket import agent
 from tests.console.counter import RUN, Counter
 from tests.console.scenes import ME
-from tests.console.steps import app_on, pane_text, until
+from tests.console.steps import app_on, pane_text, press, until
 from tests.console.terminal import terminal
 from tests.zoo import HOSTILE, MILD
 
@@ -182,9 +182,9 @@ async def test_no_color_says_everything_in_words_and_symbols(
     app: HandoffApp = app_on(counter.store)
     async with app.run_test(size=(120, 30)) as pilot:
         await until(pilot, lambda: app._ready and app.screen_stack[-1].is_mounted)
-        await pilot.press("6")
+        await press(pilot, "6")
         await until(pilot, lambda: "T-1" in pane_text(app, "banner"))
-        await pilot.press("t")
+        await press(pilot, "t")
         await until(pilot, lambda: "■ YOU HOLD T-1" in pane_text(app, "banner"))
         strips = app.screen._compositor.render_strips()
         colours = {
