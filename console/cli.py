@@ -119,10 +119,6 @@ def run(arguments: Sequence[str]) -> int:
         return _told(wrong.format_message(), base.USAGE)
     except (click.Abort, KeyboardInterrupt, asyncio.CancelledError):
         return base.INTERRUPTED
-    except BrokenPipeError:
-        # whoever read our output has enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     except Exception as wrong:  # noqa: BLE001 # a traceback never reaches a screen
         return _code_of(_innermost(wrong))
     return result if isinstance(result, int) else 0
@@ -136,6 +132,9 @@ def _innermost(wrong: BaseException) -> BaseException:
 
 def _code_of(wrong: BaseException) -> int:
     match wrong:
+        case BrokenPipeError():  # whoever read our output has enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
         case base.Failed(code=code):
             return _told(str(wrong), code)
         case ModelFailed(kind="refused_key"):

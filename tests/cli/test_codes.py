@@ -244,11 +244,15 @@ def test_f7_foreign_text_reaches_no_terminal_as_it_is(handoff: Handoff) -> None:
             assert bad not in said.out + said.err
 
 
-def test_a_reader_that_has_enough_ends_the_command_quietly(sqlite_url: str) -> None:
+@pytest.mark.parametrize("words", ["--help", "demo --headless 9 --json"])
+def test_a_reader_that_has_enough_ends_the_command_quietly(
+    words: str, tmp_path: Path
+) -> None:
     done = subprocess.run(
-        f"{sys.executable} -m console.cli --help | true",
+        f"{sys.executable} -m console.cli {words} | head -1",
         shell=True,
         cwd=ROOT,
+        env=os.environ | {"XDG_DATA_HOME": str(tmp_path)},
         capture_output=True,
         check=False,
     )
