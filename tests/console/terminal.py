@@ -12,7 +12,7 @@ import termios
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pyte
 
@@ -28,6 +28,9 @@ class Terminal:
     size: tuple[int, int]
     raw: bytes = b""
     code: int | None = None
+    _fed: int = 0
+    _screen: pyte.Screen | None = None
+    _stream: pyte.ByteStream = field(default_factory=pyte.ByteStream)
 
     def read(self, seconds: float = 0.05) -> bytes:
         """Takes what there is."""
@@ -43,7 +46,7 @@ class Terminal:
         """Presses keys."""
         os.write(self.fd, text.encode())
 
-    def until(self, wanted: bytes, limit: float = 20) -> None:
+    def until(self, wanted: bytes, limit: float = 40) -> None:
         """Reads until these bytes came."""
         end = time.monotonic() + limit
         while wanted not in self.raw:
@@ -51,11 +54,17 @@ class Terminal:
             self.read()
 
     def emulated(self) -> pyte.Screen:
-        """A terminal that was fed with every byte."""
-        screen = pyte.Screen(*self.size)
-        plain = re.sub(rb"\x1b\[[<>=?]\d+u", b"", self.raw)
-        pyte.ByteStream(screen).feed(plain)
-        return screen
+        """A terminal that was fed with every byte, but for an unfinished code."""
+        if self._screen is None:
+            self._screen = pyte.Screen(*self.size)
+            self._stream = pyte.ByteStream(self._screen)
+        new = self.raw[self._fed :]
+        unfinished = new.rfind(b"\x1b", -8)
+        if unfinished >= 0 and self.code is None:
+            new = new[:unfinished]
+        self._fed += len(new)
+        self._stream.feed(re.sub(rb"\x1b\[[<>=?]\d+u", b"", new))
+        return self._screen
 
     def lines(self) -> list[str]:
         """What the terminal shows, line by line."""
@@ -80,10 +89,25 @@ class Terminal:
     def wait(self, seconds: float) -> None:
         """Reads for so long: a panel is deaf at first."""
         end = time.monotonic() + seconds
-        while time.monotonic() < end:
+        while (left := end - time.monotonic()) > 0:
+            self.read(min(left, 0.05))
+
+    def shows(self, wanted: str, limit: float = 40) -> None:
+        """Reads until the screen shows these words, whatever came before."""
+        end = time.monotonic() + limit
+        while wanted not in self.screen():
+            assert time.monotonic() < end, f"no {wanted!r} on\n{self.screen()}"
             self.read()
 
-    def ended(self, limit: float = 20) -> int:
+    def closes(self, words: str, key: str = "\x1b", limit: float = 40) -> None:
+        """Presses a key until a panel with these words is gone: it is deaf at first."""
+        end = time.monotonic() + limit
+        while words in self.screen():
+            assert time.monotonic() < end, f"still {words!r} on\n{self.screen()}"
+            self.keys(key)
+            self.wait(0.15)
+
+    def ended(self, limit: float = 40) -> int:
         """The exit code, once it is there."""
         end = time.monotonic() + limit
         while self.code is None:

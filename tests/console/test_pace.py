@@ -25,14 +25,14 @@ def typed(shown: Terminal, text: str) -> None:
     """Types as a person does."""
     for character in text:
         shown.keys(character)
-        shown.wait(0.07)
+        shown.wait(0.035)
 
 
 def closed(shown: Terminal, times: int = 2) -> None:
     """Leaves whatever is open."""
     for _ in range(times):
         shown.keys("\x1b")
-        shown.wait(0.35)
+        shown.wait(0.25)
 
 
 async def stored(url: str, ticket: TicketId) -> History:

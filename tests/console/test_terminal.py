@@ -26,6 +26,31 @@ FORBIDDEN = (
 )  # fmt: skip
 
 
+def every_key(url: str) -> bytes:
+    """Goes through the desk and a card, and leaves; what the terminal got."""
+    with terminal("-m", "tests.console.play", url) as shown:
+        shown.until("● live".encode())
+        shown.keys("6")
+        shown.until(b"YOU HOLD")
+        shown.keys("\r")
+        shown.until(b"hidden characters")
+        shown.keys("g G k  a")
+        shown.shows("Cancel")
+        shown.wait(0.4)
+        shown.keys("jjjjG")
+        shown.closes("Cancel")
+        shown.keys("/pay\r")
+        shown.wait(0.2)
+        shown.keys("y")
+        shown.wait(0.4)
+        shown.keys("q")
+        shown.shows("Holds stay")
+        shown.wait(0.7)
+        shown.keys("y")
+        assert shown.ended() == 0
+        return shown.raw
+
+
 async def test_f7_no_byte_of_a_hostile_text_reaches_the_terminal(
     counter: Counter, sqlite_url: str
 ) -> None:
@@ -37,28 +62,7 @@ async def test_f7_no_byte_of_a_hostile_text_reaches_the_terminal(
     await take_over(counter.store, ticket, ME)
     await counter.store.close()
 
-    def look() -> bytes:
-        with terminal("-m", "tests.console.play", sqlite_url) as shown:
-            shown.until("● live".encode())
-            shown.keys("6")
-            shown.until(b"YOU HOLD")
-            shown.keys("\r")
-            shown.until(b"hidden characters")
-            shown.keys("g G k  a")
-            shown.until(b"Cancel")
-            shown.wait(0.5)
-            shown.keys("jjjjG\x1b")
-            shown.wait(0.3)
-            shown.keys("/pay\ry")
-            shown.wait(0.5)
-            shown.keys("q")
-            shown.until(b"Holds stay")
-            shown.wait(0.5)
-            shown.keys("y")
-            assert shown.ended() == 0
-            return shown.raw
-
-    raw = await asyncio.to_thread(look)
+    raw = await asyncio.to_thread(every_key, sqlite_url)
     clipboard = raw.split(b"\x1b]52;c;")[1:]
     assert not [piece for piece in clipboard if piece.startswith(b"QUJD")]
     assert [piece for piece in FORBIDDEN if piece in raw] == []
@@ -66,30 +70,39 @@ async def test_f7_no_byte_of_a_hostile_text_reaches_the_terminal(
     assert all(mode in raw for mode in RESTORED)
 
 
+PANELS = {
+    "s": "WHO HAS WHAT",
+    "O": "People",
+    "p": "asked the model",
+    "W": "Whisper to the agent",
+    "z": "sleep until",
+}
+"""The keys of panels, and what these say."""
+
+
 def every_panel(url: str) -> bytes:
     """Opens every panel on a ticket that is full of it; what the terminal got."""
     with terminal("-m", "tests.console.play", url, size=(160, 45)) as shown:
         shown.until("● live".encode())
-        shown.wait(0.8)
         shown.keys("6")
-        shown.until(b"YOU HOLD")
-        shown.wait(0.8)
+        shown.shows("YOU HOLD")
+        shown.shows("hidden characters")
+        shown.wait(0.2)
         columns = shown.columns("│")
         for row in range(3, 42):
             assert {54, 122} <= columns[row], (row, shown.screen())
-        for keys in ("s", "O", "p", "W", "z"):
-            shown.keys(keys)
-            shown.wait(0.7)
-            shown.keys("\x1b")
-            shown.wait(0.5)
+        for key, words in PANELS.items():
+            shown.keys(key)
+            shown.shows(words)
+            shown.closes(words)
         shown.keys("r")
-        shown.wait(0.4)
+        shown.shows("^s send")
         shown.keys("/")
-        shown.wait(0.5)
+        shown.shows("writes it")
+        shown.wait(0.35)
         shown.keys("\x1b[B\x1b[B\x1b[B")
-        shown.wait(0.5)
-        shown.keys("\r")
-        shown.wait(0.5)
+        shown.wait(0.35)
+        shown.closes("writes it", "\r")
         return shown.raw
 
 
@@ -159,11 +172,11 @@ async def test_sixteen_colours_without_unicode_say_everything(
         with terminal("-m", "tests.console.play", sqlite_url, env=poor) as shown:
             shown.until(b"* live")
             shown.keys("6")
-            shown.until(b"T-1")
-            shown.wait(0.6)
+            shown.shows("Hello?")
+            shown.wait(0.35)
             shown.keys("t")
-            shown.until(b"YOU HOLD")
-            shown.wait(0.5)
+            shown.shows("YOU HOLD")
+            shown.wait(0.2)
             assert b"38;2;" not in shown.raw
             assert b"38;5;" not in shown.raw
             assert "???? + na?ve" in shown.screen()
