@@ -25,6 +25,8 @@ async def settled(app: HandoffApp) -> str:
     """The screen as SVG, once it looks the same twice."""
     before, now = "", app.export_screenshot(title="handoff")
     while before != now:
+        for screen in app.screen_stack:  # what lies below a panel, too
+            screen.refresh(layout=True)
         await asyncio.sleep(0.15)
         before, now = now, app.export_screenshot(title="handoff")
     return _IDS.sub("terminal", now)

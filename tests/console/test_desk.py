@@ -175,6 +175,7 @@ async def test_a_colleagues_ticket_is_refused_and_named(counter: Counter) -> Non
     async with app.run_test(size=WIDE) as pilot:
         await all_view(pilot, app)
         await until(pilot, lambda: "Mira holds it" in pane_text(app, "banner"))
+        await shown(pilot, app, ticket)
         await press(pilot, "t", "r", "R")
         await press(pilot, "n", *"seen", "ctrl+s")
         await until(pilot, lambda: "only colleagues see it" in screen_text(app))
