@@ -165,7 +165,7 @@ async def test_rule_06_an_agent_s_own_console_can_t_settle_either(
         outcome = await decide(store, found.id, APPROVE, EVE, REFUNDS)
         assert isinstance(outcome, NotAllowed)
         # a patched console that claims the right is told no by the database
-        with pytest.raises(StoreUnreachable, match="only a supervisor settles a decision"):
+        with pytest.raises(StoreUnreachable, match="only a supervisor settles"):
             await store.write(
                 lambda tx: tx.save_decision(
                     replace(found, state=found.state.APPROVED, decided_by=EVE.name)
