@@ -185,7 +185,8 @@ class DeskMoving(DeskPanes, inherit_bindings=False):
             self._match(forward=True, stay=True)
 
     def _filter_if(self, words: str) -> None:
-        if self.query_one("#find", Input).value == words:
+        box = self.query_one("#find", Input)
+        if box.display and box.value == words:  # it may have been left meanwhile
             self.filter_by(words)
 
     def filter_by(self, words: str) -> None:
