@@ -141,7 +141,7 @@ async def test_a_person_takes_a_ticket_writes_and_gives_it_back(
         await until(pilot, lambda: "YOU HOLD" not in pane_text(app, "banner"))
         history = await stored(counter, ticket)
         assert history.lock.holder is None
-        assert "be kind" in screen_text(app)
+        await until(pilot, lambda: "be kind" in screen_text(app))
 
 
 async def test_rule_02_a_run_is_asked_to_stop_and_what_it_said_is_withheld(
@@ -372,7 +372,7 @@ async def test_f136_what_the_operator_types_is_never_parsed(counter: Counter) ->
         await all_view(pilot, app)
         await press(pilot, "slash", *"[/]", "enter")
         await until(pilot, lambda: "/ [/]" in screen_text(app))
-        assert "[/] brackets" in screen_text(app)
+        await until(pilot, lambda: "[/] brackets" in screen_text(app))
         await press(pilot, "slash", *"[red {x} %s", "enter")
         await until(pilot, lambda: "Nothing matches" in screen_text(app))
         await press(pilot, "escape")
@@ -516,7 +516,7 @@ async def test_f96_a_lost_store_keeps_the_text_refuses_acts_and_comes_back(
         line.cut = True
         await counter.writes("Are you there?", ticket=ticket)
         await until(pilot, lambda: "OFFLINE" in screen_text(app))
-        assert "desk.db can't be reached" in screen_text(app)
+        await until(pilot, lambda: "desk.db can't be reached" in screen_text(app))
         await press(pilot, "r", *"kept", "ctrl+s", "escape", "R")
         await until(pilot, lambda: "nothing was changed" in told(app))
         assert app.screen is desk_of(app)

@@ -89,13 +89,13 @@ async def test_at_80_columns_one_pane_is_shown_at_a_time(tmp_path: Path) -> None
     async with app.run_test(size=SIZES[80]) as pilot:
         await ready(pilot, app)
         await both(pilot, app, album, "desk-80")
-        assert "T-40219" in screen_text(app)
+        await until(pilot, lambda: "T-40219" in screen_text(app))
         await panel(pilot, app, album, "card", "light")
         await panel(pilot, app, album, "house", "light")
         await panel(pilot, app, album, "snooze", "dark")
         await press(pilot, "enter")
         await until(pilot, lambda: desk_of(app).pane() == "timeline")
-        assert "Waiting for a decision" in screen_text(app)
+        await until(pilot, lambda: "Waiting for a decision" in screen_text(app))
         await both(pilot, app, album, "ticket-80")
     album.done()
 
@@ -107,9 +107,9 @@ async def test_at_120_columns_the_list_stands_beside_the_ticket(tmp_path: Path) 
     async with app.run_test(size=SIZES[120]) as pilot:
         await ready(pilot, app)
         await both(pilot, app, album, "desk-120")
-        assert "VERIFIED" in screen_text(app)
-        assert "Decision: refund 118.00 EUR" in screen_text(app)
-        assert " a card" in screen_text(app)
+        await until(pilot, lambda: "VERIFIED" in screen_text(app))
+        await until(pilot, lambda: "Decision: refund 118.00 EUR" in screen_text(app))
+        await until(pilot, lambda: " a card" in screen_text(app))
         for name, theme in (
             ("card", "dark"),
             ("house", "dark"),
@@ -157,7 +157,10 @@ async def test_at_160_columns_the_chart_has_its_own_column(tmp_path: Path) -> No
     async with app.run_test(size=SIZES[160]) as pilot:
         await ready(pilot, app)
         await both(pilot, app, album, "desk-160")
-        assert "Waiting for a decision: refund 118.00 EUR" in screen_text(app)
+        await until(
+            pilot,
+            lambda: "Waiting for a decision: refund 118.00 EUR" in screen_text(app),
+        )
         await panel(pilot, app, album, "replay", "dark")
     album.done()
 
@@ -167,15 +170,18 @@ async def test_at_200_columns_a_held_ticket_silences_the_agent(tmp_path: Path) -
     async with app.run_test(size=SIZES[200]) as pilot:
         await ready(pilot, app)
         await both(pilot, app, album, "desk-200")
-        assert "Waiting for a decision: refund 118.00 EUR" in screen_text(app)
+        await until(
+            pilot,
+            lambda: "Waiting for a decision: refund 118.00 EUR" in screen_text(app),
+        )
         await press(pilot, "j")
         await until(pilot, lambda: "YOU HOLD T-40231" in pane_text(app, "banner"))
         await until(pilot, lambda: "Jonas Brandt" in pane_text(app, "chart"))
         await press(pilot, "r", *"I am sorry. I have asked the courier to go back")
         desk_of(app).query_one("#editor").cursor_blink = False
         await album.keep(app, "held-200-dark")
-        assert "the agent is silent" in screen_text(app)
-        assert "withheld" in screen_text(app)
+        await until(pilot, lambda: "the agent is silent" in screen_text(app))
+        await until(pilot, lambda: "withheld" in screen_text(app))
     album.done()
 
 
