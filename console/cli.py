@@ -28,6 +28,7 @@ from console.commands import (
     replies,
     running,
     switch,
+    web,
 )
 from core.cleanse import one_line
 from core.errors import HandoffError, ModelFailed
@@ -79,6 +80,7 @@ for _command in (
     running.doctor,
     running.migrate,
     demo.demo,
+    web.web,
 ):
     cli.add_command(_command)
 

@@ -11,7 +11,7 @@ import os
 import secrets
 import socket
 import sys
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -20,6 +20,7 @@ from pathlib import Path
 from console.canned import read_replies
 from console.config import Config
 from console.live import Services
+from console.web.door import Door
 from core.context import Voice, voice_for
 from core.decision import Operator, Role
 from core.errors import BadConfiguration, HandoffError
@@ -308,6 +309,15 @@ async def run_console(services: Services) -> None:
     await app.run_async()
     if app.return_code:
         raise SystemExit(app.return_code)
+
+
+async def serve_web(
+    door: Door, opened: Callable[[int], None], stopping: asyncio.Event
+) -> None:
+    """Serves the console to browsers until it is to stop."""
+    from console.web.server import serve
+
+    await serve(door, opened, stopping)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,7 @@ The exit codes are those of `codes`.
 import asyncio
 import json
 import logging
+import os
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
@@ -203,8 +204,9 @@ def log_to_stderr(form: str = "handoff: %(message)s") -> None:
 
 
 def at_terminal() -> bool:
-    """Whether a person sits at a terminal."""
-    return sys.stdin.isatty() and sys.stdout.isatty()
+    """Whether a person sits at a terminal, or at a browser that stands for one."""
+    at_both = sys.stdin.isatty() and sys.stdout.isatty()
+    return at_both or "TEXTUAL_DRIVER" in os.environ
 
 
 def text_or_stdin(text: str) -> str:
