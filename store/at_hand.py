@@ -17,8 +17,27 @@ from core.lock import Hold, Lock
 from core.standing import Standing, fold
 from core.ticket import Actor, Ticket, TicketId
 from store import fence, journal, locks, tickets
+from store.clauses import Clock
 from store.engine import Engine
+from store.prepared import Prepared
+from store.schema import locks as lock_rows
+from store.schema import tickets as ticket_rows
 from store.tickets import TicketRow
+
+_FOUND = (
+    sa.select(*locks.READ, *tickets.READ)
+    .join_from(lock_rows, ticket_rows, ticket_rows.c.id == lock_rows.c.ticket_id)
+    .where(ticket_rows.c.id == sa.bindparam("ticket"))
+)
+_LOCKED = _FOUND.with_for_update(key_share=True, of=(lock_rows, ticket_rows)).subquery()
+_FIND = Prepared(_FOUND.add_columns(Clock().label("now")))
+_FIND_AND_LOCK = Prepared(sa.select(_LOCKED, Clock().label("now")))
+"""Lock and ticket at once, both rows locked, and then the time.
+
+PostgreSQL gives the newest version of each row that it had to wait for, as long as it
+locks that row itself; and the subquery makes it look at the clock after the wait.
+"""
+_NOW = Prepared(sa.select(Clock().label("now")))
 
 _AWAITED = {"released", "handed_over", "forced", "wanted"}
 _SETTLED = {"approved", "overridden", "rejected"}
@@ -31,6 +50,7 @@ class Touched:
     Attributes:
         found: The lock as the transaction found it.
         lock: The lock as it has made it.
+        journal: All entries with those that are not written yet, once they were read.
         new: Entries that are not written yet.
         changed: Whether the row is to be written.
         awaited: Whether somebody waits for what was appended.
@@ -39,6 +59,7 @@ class Touched:
     row: TicketRow
     found: Lock
     lock: Lock
+    journal: tuple[Entry, ...] | None = None
     new: list[Entry] = field(default_factory=list)
     changed: bool = False
     awaited: bool = False
@@ -49,6 +70,8 @@ class Touched:
         entry = Entry(seq=before.last_seq + 1, at=now, actor=actor, body=body)
         self.row.standing = fold(before, entry)
         self.new.append(entry)
+        if self.journal is not None:
+            self.journal = (*self.journal, entry)
         self.changed = True
         self.awaited = self.awaited or _is_awaited(before, body)
         return entry
@@ -64,14 +87,23 @@ class AtHand:
         self._connection = connection
         self._writes = writes
         self._touched: dict[TicketId, Touched] = {}
-        self._stamp: int | None = None
+        self._now: datetime | None = None
+        self._numbered = False
+
+    @property
+    def now(self) -> datetime:
+        """The database's clock, one value for the whole transaction."""
+        if self._now is None:
+            self._now = _NOW.rows(self._connection)[0].now
+        return self._now
 
     def open(self, ticket: Ticket) -> None:
         """Stores a new ticket with its free lock and an empty journal."""
         row = TicketRow(ticket=ticket, standing=Standing(), version=1)
-        tickets.insert(self._connection, row, self._number())
+        self._number()
+        tickets.insert(self._connection, row)
         lock = locks.insert(self._connection, ticket.id)
-        self._touched[ticket.id] = Touched(row=row, found=lock, lock=lock)
+        self._touched[ticket.id] = Touched(row=row, found=lock, lock=lock, journal=())
 
     def find(self, ticket: TicketId) -> Touched:
         """The ticket; within `write` its row is locked from now on.
@@ -81,14 +113,23 @@ class AtHand:
         """
         touched = self._touched.get(ticket)
         if touched is None:
-            # the lock first: what is read after it is the newest there is
-            lock = locks.read(self._connection, ticket, hold=self._writes)
-            row = tickets.read(self._connection, ticket) if lock else None
-            if lock is None or row is None:
+            query = _FIND_AND_LOCK if self._writes else _FIND
+            row = query.first(self._connection, ticket=ticket)
+            if row is None:
                 raise UnknownTicket(f"there is no ticket {ticket}")
-            touched = Touched(row=row, found=lock, lock=lock)
+            self._now = self._now or row.now
+            lock = locks.read(row, ticket)
+            touched = Touched(row=tickets.read(row, ticket), found=lock, lock=lock)
             self._touched[ticket] = touched
         return touched
+
+    def journal(self, ticket: TicketId) -> tuple[Entry, ...]:
+        """The ticket's whole journal, read once and appended to since."""
+        touched = self.find(ticket)
+        if touched.journal is None:
+            stored = journal.read(self._connection, ticket)
+            touched.journal = (*stored, *touched.new)
+        return touched.journal
 
     def held(self, hold: Hold) -> Touched:
         """The ticket, if this is its current hold (rule 1).
@@ -112,15 +153,16 @@ class AtHand:
             journal.insert(self._connection, row.ticket.id, touched.new)
             touched.new = []
         row.version += 1
-        tickets.save(self._connection, row, self._number())
+        self._number()
+        tickets.save(self._connection, row)
         if touched.awaited:
             self._engine.wake(self._connection)
         touched.changed = touched.awaited = False
 
-    def _number(self) -> int:
-        if self._stamp is None:
-            self._stamp = self._engine.stamp(self._connection)
-        return self._stamp
+    def _number(self) -> None:
+        if not self._numbered:
+            self._engine.number(self._connection)
+            self._numbered = True
 
 
 def _is_awaited(before: Standing, body: Body) -> bool:

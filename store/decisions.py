@@ -1,5 +1,6 @@
 """The decisions' rows: the proposal as one document, its verdict in columns."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import sqlalchemy as sa
@@ -8,8 +9,15 @@ from core.decision import READY, Decision, DecisionState
 from core.ticket import TicketId
 from store.codec import decision_from_json, decision_to_json
 from store.faults import decoding
+from store.prepared import Prepared, Row
 from store.schema import decisions
 
+_OLDEST_FIRST = (decisions.c.proposed_at, decisions.c.id)
+_OF_TICKET = Prepared(
+    sa.select(decisions)
+    .where(decisions.c.ticket_id == sa.bindparam("ticket"))
+    .order_by(*_OLDEST_FIRST)
+)
 _OPEN = [state.value for state in (DecisionState.PENDING, *sorted(READY))]
 
 
@@ -39,8 +47,7 @@ def read(connection: sa.Connection, decision: str) -> Decision | None:
 
 def of_ticket(connection: sa.Connection, ticket: TicketId) -> tuple[Decision, ...]:
     """The ticket's decisions, oldest first."""
-    query = sa.select(decisions).where(decisions.c.ticket_id == ticket)
-    return _read(connection, query)
+    return _decisions(_OF_TICKET.rows(connection, ticket=ticket))
 
 
 def all_of_them(connection: sa.Connection, *, open_only: bool) -> tuple[Decision, ...]:
@@ -51,11 +58,14 @@ def all_of_them(connection: sa.Connection, *, open_only: bool) -> tuple[Decision
     return _read(connection, query)
 
 
-@decoding()
 def _read(
     connection: sa.Connection, query: sa.Select[*tuple[object, ...]]
 ) -> tuple[Decision, ...]:
-    ordered = query.order_by(decisions.c.proposed_at, decisions.c.id)
+    return _decisions(connection.execute(query.order_by(*_OLDEST_FIRST)))
+
+
+@decoding()
+def _decisions(rows: Iterable[Row]) -> tuple[Decision, ...]:
     return tuple(
         replace(
             decision_from_json(r.id, r.ticket_id, r.proposed_at, r.document),
@@ -69,7 +79,7 @@ def _read(
             final_input=r.final_input,
             final_hash=r.final_hash,
         )
-        for r in connection.execute(ordered)
+        for r in rows
     )
 
 

@@ -4,7 +4,14 @@ import sqlalchemy as sa
 
 from core.history import Draft
 from core.ticket import TicketId
+from store.prepared import Prepared
 from store.schema import drafts
+
+_OF_TICKET = Prepared(
+    sa.select(drafts)
+    .where(drafts.c.ticket_id == sa.bindparam("ticket"))
+    .order_by(drafts.c.operator, drafts.c.mode)
+)
 
 
 def save(connection: sa.Connection, draft: Draft) -> None:
@@ -36,8 +43,6 @@ def discard(connection: sa.Connection, draft: Draft) -> None:
 
 def of_ticket(connection: sa.Connection, ticket: TicketId) -> tuple[Draft, ...]:
     """The ticket's drafts."""
-    d = drafts.c
-    query = sa.select(drafts).where(d.ticket_id == ticket).order_by(d.operator, d.mode)
     return tuple(
         Draft(
             ticket=ticket,
@@ -47,5 +52,5 @@ def of_ticket(connection: sa.Connection, ticket: TicketId) -> tuple[Draft, ...]:
             written_at_seq=row.written_at_seq,
             updated_at=row.updated_at,
         )
-        for row in connection.execute(query)
+        for row in _OF_TICKET.rows(connection, ticket=ticket)
     )

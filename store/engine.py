@@ -11,7 +11,6 @@ cost everybody else a tenth of a second at each command.
 import importlib
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Future
-from datetime import datetime
 from typing import Protocol, TypeVar
 
 import sqlalchemy as sa
@@ -45,11 +44,8 @@ class Engine(Protocol):
     def backup(self, revision: str) -> None:
         """Copies the store before a migration, where that is ours to do."""
 
-    def clock(self, connection: sa.Connection) -> datetime:
-        """The database's time now."""
-
-    def stamp(self, connection: sa.Connection) -> int:
-        """The number under which the feed finds this transaction's changes."""
+    def number(self, connection: sa.Connection) -> None:
+        """Gives this transaction its number in the feed (`clauses.ChangeNumber`)."""
 
     def wake(self, connection: sa.Connection) -> None:
         """Tells followers, at commit, that somebody waits for this one."""

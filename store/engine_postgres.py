@@ -15,7 +15,6 @@ only a hint to look now.
 import contextlib
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from datetime import UTC, datetime
 from typing import TypeVar
 
 import psycopg
@@ -100,17 +99,8 @@ class PostgresEngine:
     def backup(self, revision: str) -> None:
         """Nothing: a server's backups are its administrator's."""
 
-    def clock(self, connection: sa.Connection) -> datetime:
-        """The server's time now, not that of the transaction's begin."""
-        told: datetime = connection.execute(
-            sa.select(sa.func.clock_timestamp())
-        ).scalar_one()
-        return told.astimezone(UTC)
-
-    def stamp(self, connection: sa.Connection) -> int:
-        """This transaction's id."""
-        number = sa.text("SELECT pg_current_xact_id()::text::bigint")
-        return int(connection.execute(number).scalar_one())
+    def number(self, connection: sa.Connection) -> None:
+        """Nothing: the transaction's id is its number."""
 
     def wake(self, connection: sa.Connection) -> None:
         """Tells followers at commit to look at once."""

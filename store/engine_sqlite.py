@@ -22,7 +22,6 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
 from typing import Generic, TypeVar, cast
 
@@ -51,8 +50,7 @@ _EACH = (
     "secure_delete=ON",
 )
 
-_NOW = "SELECT strftime('%Y-%m-%dT%H:%M:%f+00:00', 'now')"
-_RAISE = "UPDATE feed SET position = position + 1 RETURNING position"
+_RAISE = "UPDATE feed SET position = position + 1"
 
 
 @dataclass(slots=True)
@@ -132,15 +130,9 @@ class SqliteEngine:
             old.backup(new)
         part.replace(copy)
 
-    def clock(self, connection: sa.Connection) -> datetime:
-        """The database's time now, to the millisecond."""
-        told: str = _driver(connection).execute(_NOW).fetchone()[0]
-        return datetime.fromisoformat(told)
-
-    def stamp(self, connection: sa.Connection) -> int:
-        """The next position of the feed, taken within the write lock."""
-        position: int = _driver(connection).execute(_RAISE).fetchone()[0]
-        return position
+    def number(self, connection: sa.Connection) -> None:
+        """Takes the next position of the feed, within the write lock."""
+        _driver(connection).execute(_RAISE)
 
     def wake(self, connection: sa.Connection) -> None:
         """Nothing: followers of this process wake at each commit, others look soon."""

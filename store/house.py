@@ -10,15 +10,14 @@ import sqlalchemy as sa
 
 from core.ports import HouseAct, Pause, Presence
 from core.ticket import TicketId
+from store.prepared import Prepared
 from store.schema import house_acts, presence
 
 _LISTED = timedelta(minutes=30)
-_SWITCH = ("paused", "resumed")
 
 _h = house_acts.c
-# made once: every history asks whether the agent is stopped
-_SWITCHED = sa.select(house_acts).where(_h.act.in_(_SWITCH)).order_by(_h.n.desc())
-_LAST_SWITCHED = _SWITCHED.limit(1)
+_SWITCHED = sa.select(house_acts).where((_h.act == "paused") | (_h.act == "resumed"))
+_LAST_SWITCHED = Prepared(_SWITCHED.order_by(_h.n.desc()).limit(1))
 
 
 def keep_act(connection: sa.Connection, act: HouseAct) -> None:
@@ -41,7 +40,7 @@ def read_acts(connection: sa.Connection) -> tuple[HouseAct, ...]:
 
 def read_pause(connection: sa.Connection) -> Pause | None:
     """Why the agent is stopped everywhere, or None."""
-    last = connection.execute(_LAST_SWITCHED).first()
+    last = _LAST_SWITCHED.first(connection)
     if last is None or last.act != "paused":
         return None
     return Pause(by=last.operator, why=last.why, at=last.at)

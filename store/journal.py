@@ -13,14 +13,14 @@ from core.journal import Entry, from_json, kind_of, to_json
 from core.ticket import TicketId
 from store.codec import actor, object_of
 from store.faults import decoding
+from store.prepared import Prepared, PreparedInsert, Row
 from store.schema import journal
 
 _MESSAGE = "message"
 
 _j = journal.c
-# made once: making a statement costs more than running it
-_INSERT = sa.insert(journal)
-_IN_ORDER = (
+_INSERT = PreparedInsert(journal)
+_IN_ORDER = Prepared(
     sa.select(_j.seq, _j.at, _j.actor_kind, _j.actor_name, _j.kind, _j.text, _j.body)
     .where(_j.ticket_id == sa.bindparam("ticket"))
     .order_by(_j.seq)
@@ -31,14 +31,13 @@ def insert(
     connection: sa.Connection, ticket: TicketId, entries: Sequence[Entry]
 ) -> None:
     """Stores entries whose seqs the caller has taken under the ticket's lock."""
-    connection.execute(_INSERT, [_values(ticket, e) for e in entries])
+    _INSERT.run(connection, [_values(ticket, e) for e in entries])
 
 
 @decoding()
 def read(connection: sa.Connection, ticket: TicketId) -> tuple[Entry, ...]:
     """The ticket's journal, in order."""
-    rows = connection.execute(_IN_ORDER, {"ticket": ticket})
-    return tuple(_entry(row) for row in rows)
+    return tuple(_entry(row) for row in _IN_ORDER.rows(connection, ticket=ticket))
 
 
 def _values(ticket: TicketId, entry: Entry) -> dict[str, object]:
@@ -56,14 +55,14 @@ def _values(ticket: TicketId, entry: Entry) -> dict[str, object]:
     }
 
 
-def _entry(row: sa.Row[int, object, str, str, str, str | None, object]) -> Entry:
+def _entry(row: Row) -> Entry:
     seq, at, actor_kind, actor_name, kind, text, stored = row
     body = object_of(stored)
     if kind == _MESSAGE:
         body = {**body, "text": text or ""}
     return Entry(
         seq=seq,
-        at=at,  # type: ignore[arg-type] # the column's type gives a datetime
+        at=at,
         actor=actor(actor_kind, actor_name),
         body=from_json(kind, body),
     )

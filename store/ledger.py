@@ -10,17 +10,32 @@ from core.ledger import Action, ActionEvent, ActionState
 from core.ticket import TicketId
 from store.codec import actor, result_from_json, result_to_json
 from store.faults import decoding
+from store.prepared import Prepared, PreparedInsert, Row
 from store.schema import action_events, actions
 
 _MOVED = [
     s.value for s in (ActionState.INTENDED, ActionState.IN_DOUBT, ActionState.DONE)
 ]
 
+_INSERT = PreparedInsert(actions)
+_INSERT_EVENT = PreparedInsert(action_events)
+_TICKET: sa.BindParameter[str] = sa.bindparam("ticket")
+_OF_TICKET = Prepared(
+    sa.select(actions)
+    .where(actions.c.ticket_id == _TICKET)
+    .order_by(actions.c.intended_at, actions.c.id)
+)
+_EVENTS = Prepared(
+    sa.select(action_events)
+    .where(action_events.c.ticket_id == _TICKET)
+    .order_by(action_events.c.action_id, action_events.c.n)
+)
+
 
 def insert(connection: sa.Connection, action: Action) -> None:
     """Stores an action with its events so far."""
-    connection.execute(
-        sa.insert(actions),
+    _INSERT.run(
+        connection,
         [
             {
                 "id": action.id,
@@ -49,8 +64,8 @@ def add_event(
     connection: sa.Connection, ticket: TicketId, action: str, event: ActionEvent
 ) -> None:
     """Adds a dated event to an action."""
-    connection.execute(
-        sa.insert(action_events),
+    _INSERT_EVENT.run(
+        connection,
         [
             {
                 "action_id": action,
@@ -70,11 +85,7 @@ def add_event(
 @decoding()
 def of_ticket(connection: sa.Connection, ticket: TicketId) -> tuple[Action, ...]:
     """The ticket's actions with their events, oldest first."""
-    found = connection.execute(
-        sa.select(actions)
-        .where(actions.c.ticket_id == ticket)
-        .order_by(actions.c.intended_at, actions.c.id)
-    ).all()
+    found = _OF_TICKET.rows(connection, ticket=ticket)
     if not found:
         return ()
     events = _events(connection, ticket)
@@ -115,12 +126,8 @@ def spent(connection: sa.Connection, tool: str, since: datetime) -> Decimal:
 def _events(
     connection: sa.Connection, ticket: TicketId
 ) -> defaultdict[str, list[ActionEvent]]:
-    e = action_events.c
-    query = (
-        sa.select(action_events).where(e.ticket_id == ticket).order_by(e.action_id, e.n)
-    )
     events: defaultdict[str, list[ActionEvent]] = defaultdict(list)
-    for row in connection.execute(query):
+    for row in _EVENTS.rows(connection, ticket=ticket):
         events[row.action_id].append(
             ActionEvent(
                 n=row.n,
@@ -134,9 +141,7 @@ def _events(
     return events
 
 
-def _action(
-    row: sa.Row[*tuple[object, ...]], events: tuple[ActionEvent, ...]
-) -> Action:
+def _action(row: Row, events: tuple[ActionEvent, ...]) -> Action:
     return Action(
         id=row.id,
         ticket=TicketId(row.ticket_id),

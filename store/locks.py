@@ -1,7 +1,7 @@
 """The lock's row, one a ticket: the row that everything about a ticket queues at.
 
-A writing transaction reads it `FOR UPDATE` before it reads anything else of the
-ticket, so that two of them never decide from the same state. Who may hold is decided
+A writing transaction locks it before it reads anything else of the ticket (`at_hand`),
+so that two of them never decide from the same state. Who may hold is decided
 in `core.lock`; here is only kept what was decided. Leases are rows and not session
 locks, which a connection pooler would break.
 """
@@ -12,30 +12,29 @@ import sqlalchemy as sa
 
 from core.lock import FencingToken, Holder, HolderKind, Lock
 from core.ticket import TicketId
+from store.prepared import Prepared, PreparedInsert, Row
 from store.schema import locks, tickets
 
-# made once: making a statement costs more than running it
-_ONE = locks.c.ticket_id == sa.bindparam("ticket")
-_FOUND = sa.select(locks).where(_ONE)
-_LOCKED = _FOUND.with_for_update()
-_INSERT = sa.insert(locks)
-_UPDATE = sa.update(locks).where(_ONE)
+READ = tuple(column for column in locks.c if column is not locks.c.ticket_id)
+"""The columns that make a lock."""
+
+_INSERT = PreparedInsert(locks)
+_UPDATE = Prepared(
+    sa.update(locks).where(locks.c.ticket_id == sa.bindparam("ticket")),
+    sets=[column.name for column in READ],
+)
 _PAUSED = sa.select(tickets.c.id).where(tickets.c.paused.is_not(None))
 
 
 def insert(connection: sa.Connection, ticket: TicketId) -> Lock:
     """Stores a new ticket's free lock."""
     free = Lock(ticket=ticket, token=FencingToken(0))
-    connection.execute(_INSERT, _values(free))
+    _INSERT.run(connection, [{"ticket_id": ticket, **_values(free)}])
     return free
 
 
-def read(connection: sa.Connection, ticket: TicketId, *, hold: bool) -> Lock | None:
-    """The ticket's lock, or None; with `hold`, nobody else changes it meanwhile."""
-    query = _LOCKED if hold else _FOUND
-    row = connection.execute(query, {"ticket": ticket}).first()
-    if row is None:
-        return None
+def read(row: Row, ticket: TicketId) -> Lock:
+    """The ticket's lock, of a row with the columns of `READ`."""
     holder = None
     if row.holder_kind is not None:
         holder = Holder(kind=HolderKind(row.holder_kind), name=row.holder_name)
@@ -52,7 +51,7 @@ def read(connection: sa.Connection, ticket: TicketId, *, hold: bool) -> Lock | N
 
 def save(connection: sa.Connection, lock: Lock) -> None:
     """Stores the lock as a rule made it."""
-    connection.execute(_UPDATE, {"ticket": lock.ticket, **_values(lock)})
+    _UPDATE.run(connection, {"ticket": lock.ticket, **_values(lock)})
 
 
 def dead_runs(
@@ -85,7 +84,6 @@ def any_run(connection: sa.Connection, now: datetime, *, stopped: bool) -> bool:
 
 def _values(lock: Lock) -> dict[str, object]:
     return {
-        "ticket_id": lock.ticket,
         "token": lock.token,
         "holder_kind": lock.holder.kind.value if lock.holder else None,
         "holder_name": lock.holder.name if lock.holder else None,

@@ -12,18 +12,25 @@ import sqlalchemy as sa
 from core.history import Reply
 from core.ticket import ActorKind, TicketId
 from store.codec import actor
+from store.prepared import Prepared, PreparedInsert, Row
 from store.schema import outbox, tickets
 
 LONG_SENDING = timedelta(minutes=2)
 """After how long a reply in the hands of a sender may be taken up again."""
 
+_OF_TICKET = Prepared(
+    sa.select(outbox)
+    .where(outbox.c.ticket_id == sa.bindparam("ticket"))
+    .order_by(outbox.c.seq, outbox.c.message_id)
+)
+_INSERT = PreparedInsert(outbox)
 _RECENT = 200
 _OVER = ("delivered", "discarded")
 
 
 def insert(connection: sa.Connection, reply: Reply, now: datetime) -> None:
     """Stores a new reply."""
-    connection.execute(sa.insert(outbox), [_values(reply, now)])
+    _INSERT.run(connection, [_values(reply, now)])
 
 
 def save(connection: sa.Connection, reply: Reply, now: datetime) -> None:
@@ -48,12 +55,7 @@ def read(connection: sa.Connection, message_id: str) -> Reply | None:
 
 def of_ticket(connection: sa.Connection, ticket: TicketId) -> tuple[Reply, ...]:
     """The ticket's replies, in the order of the journal."""
-    query = (
-        sa.select(outbox)
-        .where(outbox.c.ticket_id == ticket)
-        .order_by(outbox.c.seq, outbox.c.message_id)
-    )
-    return tuple(_reply(row) for row in connection.execute(query))
+    return tuple(_reply(row) for row in _OF_TICKET.rows(connection, ticket=ticket))
 
 
 def overview(connection: sa.Connection) -> tuple[Reply, ...]:
@@ -145,7 +147,7 @@ def _values(reply: Reply, now: datetime) -> dict[str, object]:
     }
 
 
-def _reply(row: sa.Row[*tuple[object, ...]]) -> Reply:
+def _reply(row: Row) -> Reply:
     return Reply(
         message_id=row.message_id,
         ticket=TicketId(row.ticket_id),

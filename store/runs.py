@@ -29,13 +29,39 @@ from store.codec import (
 )
 from store.columns import dumps
 from store.faults import decoding
+from store.prepared import Prepared, PreparedInsert, Row
 from store.schema import bodies, run_messages, runs, turns
 
-_LAST_TURN = (
-    sa.select(turns.c.stamp, turns.c.upto, turns.c.digest)
-    .where(turns.c.ticket_id == sa.bindparam("ticket"))
-    .order_by(turns.c.stamp.desc())
+_TICKET: sa.BindParameter[str] = sa.bindparam("ticket")
+_r, _t = runs.c, turns.c
+_INSERT = PreparedInsert(runs)
+_INSERT_TURN = PreparedInsert(turns)
+_INSERT_SENT = PreparedInsert(run_messages)
+_INSERT_BODIES = PreparedInsert(bodies, unless_there=True)
+_LAST_TURN = Prepared(
+    sa.select(_t.stamp, _t.upto, _t.digest)
+    .where(_t.ticket_id == _TICKET)
+    .order_by(_t.stamp.desc())
     .limit(1)
+)
+_RESPONSE = Prepared(
+    sa.update(turns).where(
+        _t.run_id == sa.bindparam("run"), _t.number == sa.bindparam("of")
+    ),
+    sets=["response", "applied"],
+)
+_RUNS = Prepared(sa.select(runs).where(_r.ticket_id == _TICKET).order_by(_r.token))
+_TURNS = Prepared(sa.select(turns).where(_t.ticket_id == _TICKET).order_by(_t.stamp))
+_ALWAYS_SENT = sa.union(
+    *(
+        sa.select(digest).where(_r.ticket_id == _TICKET)
+        for digest in (_r.prompt_digest, _r.system_digest, _r.tools_digest)
+    )
+)
+_TEXTS = Prepared(
+    sa.select(bodies.c.digest, bodies.c.content).where(
+        bodies.c.ticket_id == _TICKET, bodies.c.digest.in_(_ALWAYS_SENT)
+    )
 )
 
 
@@ -43,8 +69,8 @@ def insert(connection: sa.Connection, run: Run) -> None:
     """Stores a run without turns; what it always sends is kept once for a ticket."""
     prompt, system, tools = map(_bytes, (run.prompt.text, run.system, dumps(run.tools)))
     _keep(connection, run.ticket, (prompt, system, tools))
-    connection.execute(
-        sa.insert(runs),
+    _INSERT.run(
+        connection,
         [
             {
                 "id": run.id,
@@ -80,7 +106,7 @@ def insert_request(
 ) -> None:
     """Stores a turn and what its request sent that no earlier one of the ticket did."""
     digests = [_digest(message) for message in messages]
-    last = connection.execute(_LAST_TURN, {"ticket": ticket}).first()
+    last = _LAST_TURN.first(connection, ticket=ticket)
     stamp = 1 if last is None else last.stamp + 1
     if last is not None and _whole(digests[: last.upto]) == bytes(last.digest):
         places = list(range(last.upto, len(digests)))
@@ -89,8 +115,8 @@ def insert_request(
         places = [p for p, d in enumerate(digests) if before.get(p) != d]
     if places:
         _keep(connection, ticket, [messages[p] for p in places])
-        connection.execute(
-            sa.insert(run_messages),
+        _INSERT_SENT.run(
+            connection,
             [
                 {
                     "ticket_id": ticket,
@@ -101,8 +127,8 @@ def insert_request(
                 for p in places
             ],
         )
-    connection.execute(
-        sa.insert(turns),
+    _INSERT_TURN.run(
+        connection,
         [
             {
                 "run_id": run,
@@ -130,9 +156,8 @@ def save_response(
     applied: bool,
 ) -> None:
     """Stores what the model returned for a turn."""
-    changed = sa.update(turns).where(turns.c.run_id == run, turns.c.number == number)
-    stored = response_to_json(response)
-    connection.execute(changed.values(response=stored, applied=applied))
+    stored = {"response": response_to_json(response), "applied": applied}
+    _RESPONSE.run(connection, {"run": run, "of": number, **stored})
 
 
 def save_end(
@@ -154,21 +179,13 @@ def save_end(
 @decoding()
 def of_ticket(connection: sa.Connection, ticket: TicketId) -> tuple[Run, ...]:
     """The ticket's runs with their turns, oldest first."""
-    query = sa.select(runs).where(runs.c.ticket_id == ticket).order_by(runs.c.token)
-    rows = connection.execute(query).all()
+    rows = _RUNS.rows(connection, ticket=ticket)
     if not rows:
         return ()
     made: defaultdict[str, list[Turn]] = defaultdict(list)
-    t = turns.c
-    ordered = sa.select(turns).where(t.ticket_id == ticket).order_by(t.stamp)
-    for row in connection.execute(ordered):
+    for row in _TURNS.rows(connection, ticket=ticket):
         made[row.run_id].append(_turn(row))
-    wanted = {
-        digest
-        for row in rows
-        for digest in (row.prompt_digest, row.system_digest, row.tools_digest)
-    }
-    texts = _texts(connection, ticket, wanted)
+    texts = dict(_TEXTS.rows(connection, ticket=ticket))
     return tuple(_run(row, texts, tuple(made[row.id])) for row in rows)
 
 
@@ -221,31 +238,15 @@ def _as_sent(rows: _Sent, stamp: int) -> Mapping[int, bytes]:
 def _keep(
     connection: sa.Connection, ticket: TicketId, contents: Iterable[bytes]
 ) -> None:
-    new = {_digest(content): content for content in contents}
-    stored = _stored(connection, ticket, new)
     rows = [
-        {"ticket_id": ticket, "digest": digest, "content": content}
-        for digest, content in new.items()
-        if digest not in stored
+        {"ticket_id": ticket, "digest": _digest(content), "content": content}
+        for content in contents
     ]
-    if rows:
-        connection.execute(sa.insert(bodies), rows)
+    _INSERT_BODIES.run(connection, rows)
 
 
 _AT_ONCE = 500
 """Digests in one query: below what any database allows as parameters."""
-
-
-def _stored(
-    connection: sa.Connection, ticket: TicketId, digests: Iterable[bytes]
-) -> set[bytes]:
-    found: set[bytes] = set()
-    for some in _portions(digests):
-        query = sa.select(bodies.c.digest).where(
-            bodies.c.ticket_id == ticket, bodies.c.digest.in_(some)
-        )
-        found.update(bytes(d) for d in connection.scalars(query))
-    return found
 
 
 def _texts(
@@ -275,7 +276,7 @@ def _digest(content: bytes) -> bytes:
     return hashlib.sha256(content).digest()
 
 
-def _turn(row: sa.Row[*tuple[object, ...]]) -> Turn:
+def _turn(row: Row) -> Turn:
     response = None
     if row.response is not None:
         response = response_from_json(object_of(row.response))
@@ -291,7 +292,7 @@ def _turn(row: sa.Row[*tuple[object, ...]]) -> Turn:
 
 
 def _run(
-    row: sa.Row[*tuple[object, ...]],
+    row: Row,
     texts: Mapping[bytes, bytes],
     made: tuple[Turn, ...],
 ) -> Run:

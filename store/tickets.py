@@ -13,8 +13,10 @@ import sqlalchemy as sa
 
 from core.standing import Standing, status
 from core.ticket import Origin, Status, Ticket, TicketId
+from store.clauses import ChangeNumber
 from store.codec import standing_from_json, standing_to_json
 from store.faults import decoding
+from store.prepared import Prepared, Row
 from store.schema import arrivals, participants, tickets
 
 _HARM_DOUBT, _HARM_WAITING, _HARM_EXPIRING, _HARM_PEOPLE, _HARM_REST, _HARM_OVER = (
@@ -22,11 +24,7 @@ _HARM_DOUBT, _HARM_WAITING, _HARM_EXPIRING, _HARM_PEOPLE, _HARM_REST, _HARM_OVER
 )
 
 _t = tickets.c
-# made once: making a statement costs more than running it
-_ONE = _t.id == sa.bindparam("ticket")
-_INSERT = sa.insert(tickets)
-_UPDATE = sa.update(tickets).where(_ONE)
-_FOUND = sa.select(
+READ = (
     _t.subject,
     _t.channel,
     _t.claim,
@@ -34,7 +32,8 @@ _FOUND = sa.select(
     _t.created_at,
     _t.standing,
     _t.version,
-).where(_ONE)
+)
+"""The columns that make a ticket's row; the others are derived from them."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -46,7 +45,7 @@ class TicketRow:
     version: int
 
 
-def insert(connection: sa.Connection, row: TicketRow, stamp: int) -> None:
+def insert(connection: sa.Connection, row: TicketRow) -> None:
     """Stores a new ticket."""
     t = row.ticket
     fixed = {
@@ -57,12 +56,12 @@ def insert(connection: sa.Connection, row: TicketRow, stamp: int) -> None:
         "origin": t.origin.value,
         "created_at": t.created_at,
     }
-    connection.execute(_INSERT, {**fixed, **_values(row, stamp)})
+    _INSERT.run(connection, {**fixed, **_values(row)})
 
 
-def save(connection: sa.Connection, row: TicketRow, stamp: int) -> None:
+def save(connection: sa.Connection, row: TicketRow) -> None:
     """Stores where the ticket stands now."""
-    connection.execute(_UPDATE, {"ticket": row.ticket.id, **_values(row, stamp)})
+    _UPDATE.run(connection, {"ticket": row.ticket.id, **_values(row)})
 
 
 def exists(connection: sa.Connection, ticket: TicketId) -> bool:
@@ -72,11 +71,8 @@ def exists(connection: sa.Connection, ticket: TicketId) -> bool:
 
 
 @decoding()
-def read(connection: sa.Connection, ticket: TicketId) -> TicketRow | None:
-    """The ticket's row, or None."""
-    row = connection.execute(_FOUND, {"ticket": ticket}).first()
-    if row is None:
-        return None
+def read(row: Row, ticket: TicketId) -> TicketRow:
+    """The ticket, of a row with the columns of `READ`."""
     opened = Ticket(
         id=ticket,
         subject=row.subject,
@@ -130,7 +126,7 @@ def add_people(
         connection.execute(sa.insert(participants), rows)
 
 
-def _values(row: TicketRow, stamp: int) -> dict[str, object]:
+def _values(row: TicketRow) -> dict[str, object]:
     s = row.standing
     word = status(s)
     may_run = row.ticket.origin is not Origin.IMPORTED
@@ -144,7 +140,6 @@ def _values(row: TicketRow, stamp: int) -> dict[str, object]:
     return {
         "standing": standing_to_json(s),
         "version": row.version,
-        "change": stamp,
         "status": word.value,
         "updated_at": s.last_at or row.ticket.created_at,
         "customer": s.identity.customer if s.identity else None,
@@ -182,6 +177,16 @@ def _harm(s: Standing, word: Status, created_at: datetime) -> tuple[int, int]:
     if s.with_people is not None:
         return _HARM_PEOPLE, last
     return _HARM_REST, -last
+
+
+_FIXED = {"id", "subject", "channel", "claim", "origin", "created_at"}
+_NUMBERED = {"change": ChangeNumber()}
+_SET = [c.name for c in _t if c.name not in _FIXED | _NUMBERED.keys()]
+_INSERT = Prepared(sa.insert(tickets).values(_NUMBERED), sets=[*sorted(_FIXED), *_SET])
+_UPDATE = Prepared(
+    sa.update(tickets).where(_t.id == sa.bindparam("ticket")).values(_NUMBERED),
+    sets=_SET,
+)
 
 
 def _time(text: str | None) -> datetime | None:

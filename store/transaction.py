@@ -33,7 +33,6 @@ from store import (
     decisions,
     drafts,
     house,
-    journal,
     ledger,
     locks,
     outbox,
@@ -118,14 +117,11 @@ class SqlTransaction:
         self._connection = connection
         self._writes = writes
         self._at_hand = AtHand(engine, connection, writes=writes)
-        self._now: datetime | None = None
 
     @property
     def now(self) -> datetime:
         """The database's clock, one value for the whole transaction."""
-        if self._now is None:
-            self._now = self._engine.clock(self._connection)
-        return self._now
+        return self._at_hand.now
 
     # Tickets and their journal
 
@@ -140,13 +136,12 @@ class SqlTransaction:
     def history(self, ticket: TicketId) -> History:
         """Everything stored about a ticket; locks it within `write`."""
         touched = self._at_hand.find(ticket)
-        self.flush()
         c = self._connection
         return History(
             ticket=touched.row.ticket,
             standing=touched.row.standing,
             lock=touched.lock,
-            journal=journal.read(c, ticket),
+            journal=self._at_hand.journal(ticket),
             decisions=decisions.of_ticket(c, ticket),
             actions=ledger.of_ticket(c, ticket),
             runs=runs.of_ticket(c, ticket),

@@ -1,0 +1,203 @@
+"""The statements that every turn runs: made once for a database, run by its driver.
+
+SQLAlchemy looks at a statement anew each time it is executed, and for the small ones
+of a turn that takes many times as long as the database needs for them. What it finds
+is always the same: the words of the SQL, and how each value is stored and read. So
+a `Prepared` statement is written like any other, of the schema's tables for both
+databases; SQLAlchemy is asked once, and then the driver runs it. Errors are those
+that SQLAlchemy would have raised, so that nobody has to know who ran a statement.
+"""
+
+from collections import namedtuple
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql
+
+Row: TypeAlias = Any
+"""A named tuple: which columns it has is said by the statement."""
+
+Values: TypeAlias = Mapping[str, object]
+
+_Decode: TypeAlias = Callable[[Any], object] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Made:
+    """A statement in the words of one database.
+
+    Attributes:
+        sql: What the driver is given.
+        places: Each value's name and how it is stored, in the order of the SQL.
+        fixed: Values that are part of the statement.
+        positional: Whether the driver takes values in order, else by name.
+        decode: How each column is read.
+        row: Makes a row of its values.
+    """
+
+    sql: str
+    places: tuple[tuple[str, _Decode], ...]
+    fixed: Values
+    positional: bool
+    decode: tuple[_Decode, ...]
+    row: Callable[[list[object]], Row]
+
+
+class Prepared:
+    """A statement that is run often."""
+
+    def __init__(
+        self,
+        statement: sa.Select[*tuple[Any, ...]] | sa.UpdateBase,
+        *,
+        sets: Sequence[str] | None = None,
+    ) -> None:
+        """Keeps what is to be made.
+
+        Args:
+            statement: Its values are bound by name.
+            sets: For an update: the columns that are set to a value of their name.
+        """
+        self._statement = statement
+        self._sets = sets
+        self._made: dict[str, _Made] = {}
+
+    def run(self, connection: sa.Connection, values: Values) -> None:
+        """Changes rows."""
+        self._execute(connection, values)
+
+    def rows(self, connection: sa.Connection, **values: object) -> list[Row]:
+        """All rows, as named tuples."""
+        made, cursor = self._execute(connection, values)
+        found = cursor.fetchall()
+        if not found:
+            return []
+        row, decode = made.row, made.decode
+        return [
+            row([v if d is None else d(v) for d, v in zip(decode, one, strict=True)])
+            for one in found
+        ]
+
+    def first(self, connection: sa.Connection, **values: object) -> Row | None:
+        """The first row, or None."""
+        found = self.rows(connection, **values)
+        return found[0] if found else None
+
+    def _execute(self, connection: sa.Connection, values: Values) -> tuple[_Made, Any]:
+        dialect = connection.dialect
+        made = self._made.get(dialect.name)
+        if made is None:
+            made = self._made[dialect.name] = self._make(dialect)
+        if made.fixed:
+            values = {**made.fixed, **values}
+        driver: Any = connection.connection.dbapi_connection
+        try:
+            return made, driver.execute(made.sql, _bound(made, values))
+        except dialect.loaded_dbapi.Error as error:
+            raise _told(error, made.sql, connection) from error
+
+    def _make(self, dialect: sa.Dialect) -> _Made:
+        compiled = self._statement.compile(dialect=dialect, column_keys=self._sets)
+        columns = (
+            tuple(self._statement.selected_columns)
+            if isinstance(self._statement, sa.Select)
+            else ()
+        )
+        given = compiled.params
+        names = compiled.positiontup or tuple(given)
+        types = {name: bind.type for bind, name in compiled.bind_names.items()}
+        return _Made(
+            sql=compiled.string,
+            places=tuple((n, _encoder(types[n], dialect)) for n in names),
+            fixed={n: given[n] for n in names if isinstance(given[n], int | str)},
+            positional=compiled.positiontup is not None,
+            decode=tuple(_decoder(c.type, dialect) for c in columns),
+            row=_row_of([str(column.key) for column in columns]),
+        )
+
+
+class PreparedInsert:
+    """Stores rows of one table, several with one statement."""
+
+    def __init__(self, table: sa.Table, *, unless_there: bool = False) -> None:
+        """Keeps what is to be made.
+
+        Args:
+            table: Where the rows go.
+            unless_there: Whether a row whose key is there already is left out.
+        """
+        self._table = table
+        self._unless_there = unless_there
+        self._many: dict[int, Prepared] = {}
+
+    def run(self, connection: sa.Connection, rows: Sequence[Values]) -> None:
+        """Stores rows, each with a value for every column."""
+        for start in range(0, len(rows), _AT_ONCE):
+            some = rows[start : start + _AT_ONCE]
+            statement = self._many.get(len(some))
+            if statement is None:
+                statement = self._many[len(some)] = Prepared(self._insert(len(some)))
+            statement.run(
+                connection,
+                {f"{k}_{i}": v for i, r in enumerate(some) for k, v in r.items()},
+            )
+
+    def _insert(self, rows: int) -> sa.Insert:
+        values = [
+            {c.name: sa.bindparam(f"{c.name}_{i}", type_=c.type) for c in self._table.c}
+            for i in range(rows)
+        ]
+        # both databases have this clause, and each its name for the other's
+        inserted = postgresql.insert(self._table).values(values)
+        return inserted.on_conflict_do_nothing() if self._unless_there else inserted
+
+
+_AT_ONCE = 16
+"""Rows in one statement at most: each number of them is a statement of its own."""
+
+
+def _row_of(names: list[str]) -> Callable[[list[object]], Row]:
+    kind: Any = namedtuple("Row", names)  # type: ignore[misc] # one a statement
+    make: Callable[[list[object]], Row] = kind._make
+    return make
+
+
+def _bound(made: _Made, values: Values) -> object:
+    if made.positional:
+        return [
+            values[name] if encode is None else encode(values[name])
+            for name, encode in made.places
+        ]
+    return {
+        name: values[name] if encode is None else encode(values[name])
+        for name, encode in made.places
+    }
+
+
+def _encoder(kind: sa.types.TypeEngine[Any], dialect: sa.Dialect) -> _Decode:
+    return kind.dialect_impl(dialect).bind_processor(dialect)
+
+
+def _decoder(kind: sa.types.TypeEngine[Any], dialect: sa.Dialect) -> _Decode:
+    return kind.dialect_impl(dialect).result_processor(dialect, None)
+
+
+def _told(error: Exception, sql: str, connection: sa.Connection) -> Exception:
+    """The error that SQLAlchemy would have raised, without the values."""
+    dialect = connection.dialect
+    driver: Any = connection.connection.dbapi_connection
+    cause: Any = error
+    lost = dialect.is_disconnect(cause, driver, None)
+    if lost:
+        connection.invalidate(error)
+    return sa.exc.DBAPIError.instance(
+        sql,
+        None,
+        error,
+        dialect.loaded_dbapi.Error,
+        hide_parameters=True,
+        connection_invalidated=lost,
+        dialect=dialect,
+    )
