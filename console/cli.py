@@ -60,6 +60,7 @@ for _command in (
     replies.withheld,
     replies.unsend,
     desk.release,
+    desk.decline,
     replies.outbox,
     act.act,
     act.settle,

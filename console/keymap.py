@@ -34,6 +34,7 @@ class Here:
         undo: Whether a reply of theirs can still be taken back.
         runs: Whether the agent has worked on it.
         noting: Whether a note is being written.
+        offered: Whether a colleague offers it to the person.
     """
 
     pane: str = "queue"
@@ -52,6 +53,7 @@ class Here:
     undo: bool = False
     runs: bool = False
     noting: bool = False
+    offered: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -66,6 +66,14 @@ COMMANDS: tuple[Command, ...] = (
         meant="nothing was taken over",
     ),
     Command(
+        id="decline",
+        keys=("x",),
+        words="decline the ticket that a colleague offers you",
+        short="decline",
+        when=lambda h: h.offered,
+        meant="nothing was declined",
+    ),
+    Command(
         id="reply",
         keys=("r",),
         words="write to the buyer",

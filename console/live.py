@@ -182,11 +182,13 @@ class Mine:
         held: The tickets that they hold, with the seq of the buyer's last message.
         unanswered: Which of them wait for an answer.
         decisions: Open decisions, with their ticket.
+        offered: The tickets that colleagues ask them to take.
     """
 
     held: Mapping[TicketId, int]
     unanswered: frozenset[TicketId]
     decisions: Mapping[str, TicketId]
+    offered: frozenset[TicketId] = frozenset()
 
 
 async def mine(store: Store, me: str) -> Mine:
@@ -200,6 +202,7 @@ async def mine(store: Store, me: str) -> Mine:
             held={ticket: s.last_buyer_seq for ticket, s in held.items()},
             unanswered=frozenset(t for t, s in held.items() if s.unanswered),
             decisions={d: r.ticket for r in asked for d in r.standing.pending},
+            offered=frozenset(r.ticket for r in rows if r.standing.offered_to == me),
         )
 
     return await store.read(look)

@@ -9,11 +9,13 @@ import json
 from collections.abc import Iterable, Sequence
 
 from console.plain_journal import compact, entry_line, stamp
-from console.wording import count, money, stop_words
+from console.wording import count, doing, money, stop_words
 from core.cleanse import cleanse, one_line
 from core.decision import Decision, Operator
 from core.history import History, QueueRow, Reply
+from core.identity import sent_under
 from core.lock import HolderKind, Lock
+from core.ports import Presence
 from core.standing import status
 from core.ticket import Json
 from core.turn import Run, RunRecord
@@ -65,9 +67,10 @@ def holder(lock: Lock) -> str:
     return f"{kind} {name} since {stamp(lock.since)}, token {lock.token}{wanted}"
 
 
-def chart(history: History) -> str:
+def chart(history: History, there: Sequence[Presence] = ()) -> str:
     """The session chart: identity first, then what stands, then the journal."""
     ticket, s = history.ticket, history.standing
+    sent = sent_under(history.journal)
     known = s.identity
     lines = [
         f"{ticket.id}  {one_line(ticket.subject)}",
@@ -79,6 +82,16 @@ def chart(history: History) -> str:
         f"({one_line(known.customer, 60)}, {one_line(known.method, 40)}, "
         f"{stamp(known.at)})",
         f"holder     {holder(history.lock)}",
+    ]
+    if s.identity_question is not None:
+        lines.insert(3, f"           in question: {one_line(s.identity_question, 200)}")
+    if s.offered_to is not None:
+        to, by = one_line(s.offered_to, 40), one_line(s.offered_by or "", 40)
+        lines.append(f"offered    to {to} by {by}")
+    lines += [
+        f"there      {one_line(p.operator, 40)}{doing(p, p.ticket, history.now)}"
+        for p in there
+        if p.ticket == ticket.id
     ]
     if history.stopped is not None:
         lines.append(f"paused     everywhere, {one_line(history.stopped, 100)}")
@@ -101,7 +114,7 @@ def chart(history: History) -> str:
     lines += [f"reply      {_reply_line(r)}" for r in history.outbox]
     lines += [f"run        {_run_line(r)}" for r in history.runs]
     lines.append("")
-    lines += [entry_line(e) for e in history.journal]
+    lines += [entry_line(e, sent.get(e.seq)) for e in history.journal]
     return "\n".join(lines)
 
 

@@ -9,8 +9,16 @@ from datetime import datetime
 from typing import assert_never
 
 from console.shapes import when
-from console.wording import happened, money, stop_words, untold
+from console.wording import (
+    happened,
+    identity_change,
+    identity_words,
+    money,
+    stop_words,
+    untold,
+)
 from core.cleanse import cleanse, one_line
+from core.identity import SentUnder
 from core.journal import (
     ActionChanged,
     Body,
@@ -52,10 +60,11 @@ def compact(value: Json) -> str:
     return one_line(text, 400)
 
 
-def entry_line(entry: Entry) -> str:
-    """A journal entry, its text below it."""
+def entry_line(entry: Entry, sent: SentUnder | None = None) -> str:
+    """A journal entry, its text below it; a message of ours with its identity."""
     who = f"{entry.actor.kind.value} {one_line(entry.actor.name, 40)}"
-    return f"{entry.seq:>4} {stamp(entry.at)} {who}: {_told(entry.body)}"
+    under = f" [{identity_words(sent)}]" if sent is not None else ""
+    return f"{entry.seq:>4} {stamp(entry.at)} {who}{under}: {_told(entry.body)}"
 
 
 def event_line(entry: Entry) -> str:
@@ -130,9 +139,8 @@ def _moved(body: LockChanged | RunChanged | DecisionChanged | ActionChanged) -> 
 
 def _fact(body: Body) -> str:
     match body:
-        case IdentityChanged(verified=verified, customer=customer, name=name):
-            who = one_line(name or customer or "", 80)
-            return f"identity {'verified' if verified else 'revoked'} {who}".rstrip()
+        case IdentityChanged():
+            return f"identity {identity_change(body)}"
         case Triaged(category=category, priority=priority):
             return f"triage {one_line(category, 40)}, {one_line(priority, 40)}"
         case StateAmended(patch=patch):

@@ -6,18 +6,20 @@ text for people is `plain`, which cleanses what it shows.
 """
 
 import json
+from collections.abc import Sequence
 from dataclasses import fields
 from datetime import UTC, datetime
 from decimal import Decimal
 
 from core.decision import Decision, Operator
 from core.history import Draft, History, QueueRow, Reply
-from core.identity import Identity
-from core.journal import Body, Entry, to_json
+from core.identity import Identity, SentUnder, sent_under
+from core.journal import Body, Entry, IdentityChanged, to_json
 from core.ledger import Action, ActionEvent
 from core.lock import Holder, HolderKind, Lock
+from core.ports import Presence
 from core.standing import Standing, status
-from core.ticket import Actor, Json
+from core.ticket import Actor, Json, TicketId
 from core.tool import ToolResult
 from core.turn import Run, RunRecord, Turn, Usage
 
@@ -41,8 +43,8 @@ def actor(who: Actor) -> Shape:
     return {"kind": who.kind.value, "name": who.name}
 
 
-def queue_row(row: QueueRow) -> Shape:
-    """A line of `handoff tickets`."""
+def queue_row(row: QueueRow, there: Sequence[Presence] = ()) -> Shape:
+    """A line of `handoff tickets`, with who has it on the screen."""
     s = row.standing
     return {
         "ticket": row.ticket,
@@ -54,6 +56,7 @@ def queue_row(row: QueueRow) -> Shape:
         "held_by": s.held_by,
         "wanted_by": s.wanted_by,
         "owner": s.owner,
+        "offered_to": s.offered_to,
         "paused": s.paused,
         "snoozed_until": _time(s.snoozed_until),
         "run": s.run,
@@ -65,14 +68,19 @@ def queue_row(row: QueueRow) -> Shape:
         "withheld": list(s.withheld),
         "undelivered": list(s.undelivered),
         "messages": s.messages,
+        "presence": presence(row.ticket, there),
         "created_at": when(row.created_at),
         "updated_at": when(row.updated_at),
     }
 
 
-def chart(history: History) -> Shape:
-    """The document of `handoff show`: the whole session chart."""
+def chart(history: History, there: Sequence[Presence] = ()) -> Shape:
+    """The document of `handoff show`: the whole session chart.
+
+    Each message of ours says under which identity it was committed.
+    """
     ticket, s = history.ticket, history.standing
+    sent = sent_under(history.journal)
     return {
         "ticket": ticket.id,
         "subject": ticket.subject,
@@ -83,14 +91,16 @@ def chart(history: History) -> Shape:
         "paused": s.paused,
         "stopped": history.stopped,
         "owner": s.owner,
+        "offered_to": s.offered_to,
+        "presence": presence(ticket.id, there),
         "snoozed_until": _time(s.snoozed_until),
         "triage": _triage(s),
         "created_at": when(ticket.created_at),
         "updated_at": when(s.last_at or ticket.created_at),
         "lock": lock(history.lock),
-        "identity": identity(s.identity, ticket.claim),
+        "identity": _identity(history),
         "task_state": s.task_state,
-        "journal": [entry(e) for e in history.journal],
+        "journal": [entry(e) | _under(sent.get(e.seq)) for e in history.journal],
         "decisions": [decision(d) for d in history.decisions],
         "actions": [action(a) for a in history.actions],
         "runs": [run(r) for r in history.runs],
@@ -144,6 +154,49 @@ def identity(known: Identity | None, claim: str) -> Shape:
         "by": actor(known.by),
         "at": when(known.at),
     }
+
+
+def _identity(history: History) -> Shape:
+    """Who the buyer is, and all that was ever recorded of it on this ticket."""
+    s = history.standing
+    changes = [e for e in history.journal if isinstance(e.body, IdentityChanged)]
+    return {
+        **identity(s.identity, history.ticket.claim),
+        "question": s.identity_question,
+        "history": [
+            {"seq": e.seq, "at": when(e.at), "by": actor(e.actor), **body(e.body)}
+            for e in changes
+        ],
+    }
+
+
+def _under(sent: SentUnder | None) -> Shape:
+    """The identity of a message of ours; nothing for other entries."""
+    if sent is None:
+        return {}
+    return {
+        "identity": {
+            "customer": sent.customer,
+            "name": sent.name,
+            "method": sent.method,
+            "recorded_seq": sent.seq,
+            "ended_seq": sent.ended,
+        }
+    }
+
+
+def presence(ticket: TicketId, there: Sequence[Presence]) -> Json:
+    """Whose console shows the ticket, and whether somebody types."""
+    return [
+        {
+            "operator": p.operator,
+            "doing": p.doing,
+            "active_at": when(p.active_at),
+            "seen_at": when(p.seen_at),
+        }
+        for p in there
+        if p.ticket == ticket
+    ]
 
 
 def decision(proposed: Decision) -> Shape:

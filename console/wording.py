@@ -11,7 +11,8 @@ from typing import assert_never
 
 from core.cleanse import one_line
 from core.history import QueueRow
-from core.journal import Claimed, Paused, Snoozed
+from core.identity import SentUnder
+from core.journal import Claimed, IdentityChanged, Paused, Snoozed
 from core.ports import Pause, Presence
 from core.standing import Standing
 from core.ticket import JsonObject, Status
@@ -150,6 +151,9 @@ def state_of(  # one branch for each status
             )
         case Status.NEEDS_HUMAN:
             words = one_line(s.with_people or "asks for a person", 60)
+            if s.offered_to is not None:
+                to = "you" if s.offered_to == me else one_line(s.offered_to, 16)
+                words = f"offered to {to}"
             return Word(symbol="▲", words=words, role="wait")
         case Status.NEEDS_DECISION:
             return Word(symbol="▲", words=f"decision {what_waits(s)}", role="wait")
@@ -190,7 +194,7 @@ def now_in(row: QueueRow, me: str, view: str) -> str:
     s = row.standing
     if view == "all":
         return ""
-    if me in (s.held_by, s.wanted_by):
+    if me in (s.held_by, s.wanted_by, s.offered_to):
         return "" if view == "mine" else "now in mine"
     if s.held_by is not None:
         return f"now with {one_line(s.held_by, 16)}"
@@ -270,6 +274,25 @@ _HERE = timedelta(seconds=45)
 
 _IDLE = timedelta(minutes=5)
 """Without a key for so long somebody is away."""
+
+
+def identity_words(sent: SentUnder) -> str:
+    """Under which identity a message of ours was committed."""
+    if sent.customer is None:
+        return "to an unverified buyer"
+    since = "" if sent.ended is None else f", no longer since #{sent.ended}"
+    return f"to verified {one_line(sent.customer, 40)}{since}"
+
+
+def identity_change(body: IdentityChanged) -> str:
+    """What an entry of the identity's history says."""
+    customer = one_line(body.customer or "", 40)
+    if body.contradicts is not None:
+        known = one_line(body.contradicts, 40)
+        return f"in question: {known} was verified, a lookup found {customer}"
+    if not body.verified:
+        return "revoked"
+    return f"verified {customer} by {one_line(body.method.replace('_', ' '), 40)}"
 
 
 def doing(said: Presence, ticket: str | None, now: datetime) -> str:

@@ -90,6 +90,12 @@ def _shown(value: Json) -> str:
 
 
 def _identity(entry: Entry, body: IdentityChanged) -> str:
+    if body.contradicts is not None:
+        head = (
+            f"The buyer's identity is in question: {body.contradicts} was verified, "
+            f"then a lookup found {body.customer}; a colleague must say who it is"
+        )
+        return _told(entry, head, body.evidence)
     if not body.verified:
         return _told(entry, f"{_who(entry)} revoked the buyer's identity")
     who = f"{body.name} (customer {body.customer})" if body.name else body.customer

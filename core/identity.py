@@ -1,12 +1,21 @@
-"""Who the buyer was verified to be: a recorded fact, never a header (rule 7)."""
+"""Who the buyer was verified to be: a recorded fact, never a header (rule 7).
+
+What a lookup finds establishes an identity only where the ticket has none and never
+lost one. It never replaces one. A lookup that finds another customer than the verified
+one contradicts it, and from then on nobody is verified: a household shares an address,
+and which of the two is writing is for a person to say. Neither does a lookup give back
+what a person has revoked. In both cases the identity is *in question*: whatever needs
+one is refused, approvals given for the old one are not executed, and only a person who
+holds the ticket records who it is. Rereading the same customer changes nothing.
+"""
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 
-from core.journal import IdentityChanged
-from core.ticket import Actor, Json
+from core.journal import Entry, IdentityChanged, Message
+from core.ticket import Actor, ActorKind, Json
 from core.tool import ToolCall, ToolPolicy, ToolResult
 
 
@@ -58,6 +67,82 @@ def proven_by(
         method=policy.establishes_identity,
         evidence=f"{call.name} {asked} found {customer}",
     )
+
+
+def weighed(
+    proven: IdentityChanged, known: Identity | None, question: str | None
+) -> IdentityChanged | None:
+    """What is recorded of a lookup's result, given what is recorded already.
+
+    Args:
+        proven: What the result proves by itself.
+        known: Who is verified.
+        question: Why nobody may be verified by a lookup any more, or None.
+
+    Returns:
+        The first identity, a contradiction of the known one, or None: nothing new.
+    """
+    if known is None:
+        return proven if question is None else None
+    if known.customer == proven.customer:
+        return None
+    return replace(proven, verified=False, contradicts=known.customer)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentUnder:
+    """Under which identity a message of ours was committed.
+
+    Attributes:
+        customer: Who was verified then, or None.
+        name: As the evidence gave it.
+        method: How it was verified, or None.
+        seq: The journal entry that recorded it, or None.
+        ended: The later entry with which it no longer held, or None.
+    """
+
+    customer: str | None = None
+    name: str | None = None
+    method: str | None = None
+    seq: int | None = None
+    ended: int | None = None
+
+
+def sent_under(journal: Iterable[Entry]) -> Mapping[int, SentUnder]:
+    """Under which identity each message of ours was committed, by its seq."""
+    found: dict[int, SentUnder] = {}
+    now = SentUnder()
+    for entry in journal:
+        match entry.body:
+            case Message(direction="out"):
+                found[entry.seq] = now
+            case IdentityChanged() as body:
+                if body.customer != now.customer or not body.verified:
+                    for seq, under in found.items():
+                        if under.seq is not None and under.ended is None:
+                            found[seq] = replace(under, ended=entry.seq)
+                now = _now_under(entry.seq, body)
+            case _:
+                pass
+    return found
+
+
+def _now_under(seq: int, body: IdentityChanged) -> SentUnder:
+    if not body.verified:
+        return SentUnder()
+    return SentUnder(
+        customer=body.customer, name=body.name, method=body.method, seq=seq
+    )
+
+
+def question_of(entry: Entry, body: IdentityChanged) -> str | None:
+    """Why only a person may verify the buyer after this entry, or None."""
+    if body.verified:
+        return None
+    if body.contradicts is not None:
+        return f"{body.contradicts} was verified, then a lookup found {body.customer}"
+    who = entry.actor.name if entry.actor.kind is ActorKind.OPERATOR else "Handoff"
+    return f"{who} revoked it"
 
 
 def _at(found: Json, path: str | None) -> str | None:

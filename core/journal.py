@@ -94,11 +94,13 @@ class IdentityChanged:
     """Who the buyer is verified to be, or that this no longer holds.
 
     Attributes:
-        verified: False where it was revoked.
+        verified: False where it was revoked or contradicted.
         customer: The customer's id in the shop, or None when revoked.
         name: The customer's name as the evidence gave it.
         method: How: `matched_order`, `confirmed_in_thread`, `operator`, …
         evidence: What it rests on, in words.
+        contradicts: Where a lookup found another customer than the verified one:
+            the verified one's id; `customer` is the one that was found.
     """
 
     verified: bool
@@ -106,6 +108,7 @@ class IdentityChanged:
     name: str | None
     method: str
     evidence: str
+    contradicts: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,7 +147,8 @@ class LockChanged:
     """The lock moved; written from the lock's own change, in its transaction.
 
     Attributes:
-        change: `acquired`, `wanted`, `handed_over`, `released`, `forced`, `expired`.
+        change: `acquired`, `wanted`, `handed_over`, `released`, `forced`, `expired`,
+            `offered` or `declined`.
         holder: `{kind, name}` of whom it is about.
         token: The fencing token after the change.
         since: For an end: from when it was held, or wanted.

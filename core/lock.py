@@ -243,13 +243,6 @@ def hand_over(lock: Lock, hold: Hold, now: datetime) -> HandedOver | Lost:
     return HandedOver(lock=_give(lock, _person(lock.wanted_by), now), ended=lock)
 
 
-def transfer(lock: Lock, hold: Hold, name: str, now: datetime) -> HandedOver | Lost:
-    """An operator passes the lock to a colleague, with no gap."""
-    if not is_current(lock, hold):
-        return Lost()
-    return HandedOver(lock=_give(lock, _person(name), now), ended=lock)
-
-
 def release(lock: Lock, hold: Hold, now: datetime) -> Released | HandedOver | Lost:
     """The holder lets go. A run that is wanted by an operator hands over instead."""
     if not is_current(lock, hold):

@@ -80,8 +80,17 @@ def judge(
         if taken is not None:
             return Forbid(why=taken)
     if policy.identity and history.standing.identity is None:
-        return NeedsIdentity(why="the buyer is not verified yet")
+        return NeedsIdentity(why=_unverified(history.standing.identity_question))
     return _decide(policy, call, history, spent_today)
+
+
+def _unverified(question: str | None) -> str:
+    if question is None:
+        return "the buyer is not verified yet"
+    return (
+        f"the buyer's identity is in question ({question}); "
+        "a person must record who it is"
+    )
 
 
 def _decide(

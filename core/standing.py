@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from core.identity import Identity
+from core.identity import Identity, question_of
 from core.journal import (
     ActionChanged,
     Claimed,
@@ -69,6 +69,9 @@ class Standing:
         undelivered: Seqs of replies that can't be delivered.
         triage: `(category, priority)`, or None.
         identity: The verified identity, or None.
+        identity_question: Why only a person may verify the buyer now, or None.
+        offered_to: The colleague who was asked to take the ticket, or None.
+        offered_by: Who asked.
         task_state: The agent's working state.
         compacted_upto: Seq up to which a summary stands for the journal.
         last_out: `agent` or `operator`: who had our side's last word.
@@ -102,6 +105,9 @@ class Standing:
     undelivered: tuple[int, ...] = ()
     triage: tuple[str, str] | None = None
     identity: Identity | None = None
+    identity_question: str | None = None
+    offered_to: str | None = None
+    offered_by: str | None = None
     task_state: JsonObject = field(default_factory=dict)
     compacted_upto: int = 0
     last_out: str | None = None
@@ -119,6 +125,7 @@ class Standing:
         return (
             max(asked, self.wake_seq) > self.attended_seq
             and self.with_people is None
+            and self.offered_to is None
             and self.paused is None
             and self.snoozed_until is None
         )
@@ -152,6 +159,7 @@ def status(standing: Standing) -> Status:
         (s.held_by is not None, Status.HELD),
         (s.run is not None, Status.AGENT),
         (s.snoozed_until is not None, Status.WAITING_BUYER),
+        (s.offered_to is not None, Status.NEEDS_HUMAN),
         (s.with_people is not None, Status.NEEDS_HUMAN),
         (s.resolved, Status.RESOLVED),
         (s.due or (s.paused is not None and bool(s.unanswered)), Status.QUEUED),
@@ -246,12 +254,19 @@ def _lock(s: Standing, entry: Entry, body: LockChanged) -> Standing:
                 wanted_by=None,
                 resolved=False,
                 snoozed_until=None,
+                offered_to=None,
+                offered_by=None,
             )
         case "acquired" if isinstance(name, str):
             return replace(s, run=name, run_turn=0, run_since=entry.at)
         case "expired" | "released":
             s = replace(s, run=None, run_since=None, held_by=None, held_since=None)
             return _given_back(s, entry, body) if body.to is not None else s
+        case "offered":
+            return replace(s, offered_to=person, offered_by=entry.actor.name)
+        case "declined":
+            people = s.with_people or f"{person} declined it"
+            return replace(s, offered_to=None, offered_by=None, with_people=people)
         case _:
             return s
 
@@ -341,7 +356,9 @@ def _fact(s: Standing, entry: Entry) -> Standing:
             state = merged if isinstance(merged, Mapping) else {}
             return replace(s, task_state=state)
         case IdentityChanged() as body:
-            return replace(s, identity=_identity(entry, body))
+            question = question_of(entry, body)
+            known = _identity(entry, body)
+            return replace(s, identity=known, identity_question=question)
         case Escalated(reason=reason):
             return replace(s, with_people=reason)
         case Paused(paused=paused, why=why):

@@ -112,7 +112,7 @@ def _view(view: str, operator: str) -> tuple[sa.ColumnElement[bool], ...]:
         case "approvals":
             return (_t.pending.is_not(None),)
         case "mine":
-            mine = (_t.held_by, _t.wanted_by, _t.owner)
+            mine = (_t.held_by, _t.wanted_by, _t.owner, _t.offered_to)
             return (sa.or_(*(who == operator for who in mine)),)
         case "agent":
             return (_t.at_agent.is_not(None),)

@@ -73,6 +73,7 @@ tickets = sa.Table(
     _text("held_by", null=True),
     _text("wanted_by", null=True),
     _text("owner", null=True),
+    _text("offered_to", null=True),
     _text("run_id", null=True),
     _moment("due_since", null=True),
     _number("for_people", null=True),
@@ -104,6 +105,7 @@ _marked("ix_tickets_pending", tickets.c.pending, *_BY_HARM)
 _marked("ix_tickets_held_by", tickets.c.held_by, tickets.c.held_by)
 _marked("ix_tickets_wanted_by", tickets.c.wanted_by, tickets.c.wanted_by)
 _marked("ix_tickets_owner", tickets.c.owner, tickets.c.owner)
+_marked("ix_tickets_offered_to", tickets.c.offered_to, tickets.c.offered_to)
 _marked("ix_tickets_customer", tickets.c.customer, tickets.c.customer)
 _marked("ix_tickets_snoozed", tickets.c.snoozed_until, tickets.c.snoozed_until)
 

@@ -147,6 +147,7 @@ def _values(row: TicketRow) -> dict[str, object]:
         "held_by": s.held_by,
         "wanted_by": s.wanted_by,
         "owner": s.owner,
+        "offered_to": s.offered_to,
         "run_id": s.run,
         "due_since": waits if may_run and s.due and free else None,
         "for_people": 1 if people else None,

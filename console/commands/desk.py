@@ -9,8 +9,8 @@ from console.commands import base
 from console.commands.base import REFUSED, USAGE, Failed, fail
 from console.plain_journal import stamp
 from core.cleanse import one_line
-from core.flows import handoff
-from core.flows.handoff import GiveBack
+from core.flows import handoff, offer
+from core.flows.handoff import PLACES, GiveBack
 from core.flows.person import Done, NotHolder, NotPossible
 from core.ledger import ActionState
 from core.lock import (
@@ -28,7 +28,6 @@ from core.ports import QueueQuery
 from core.ticket import TicketId
 
 _VIEWS = ("human", "approvals", "mine", "agent", "waiting", "resolved", "all")
-_NOBODY = {"agent", "queue", "resolved"}
 _ALL = 1_000_000
 _LOOK_AGAIN = 0.05
 
@@ -53,10 +52,11 @@ def tickets(view: str, search: str, customer: str | None) -> None:
                 names = {row.ticket for row in theirs}
                 rows = tuple(row for row in rows if row.ticket in names)
             pause = await desk.store.read(lambda tx: tx.pause())
+            there = await desk.store.read(lambda tx: tx.presences())
         if pause is not None:
             since = stamp(pause.at)
             base.warn(f"{pause.by} stopped the agent everywhere {since}: {pause.why}")
-        base.show([shapes.queue_row(r) for r in rows], lambda: plain.queue(rows))
+        base.show([shapes.queue_row(r, there) for r in rows], lambda: plain.queue(rows))
 
     base.run(work())
 
@@ -68,8 +68,10 @@ def show(ticket: str) -> None:
 
     async def work() -> None:
         async with base.with_store() as store:
-            history = await store.read(lambda tx: tx.history(TicketId(ticket)))
-        base.show(shapes.chart(history), lambda: plain.chart(history))
+            history, there = await store.read(
+                lambda tx: (tx.history(TicketId(ticket)), tx.presences())
+            )
+        base.show(shapes.chart(history, there), lambda: plain.chart(history, there))
 
     base.run(work())
 
@@ -222,7 +224,10 @@ def release(  # noqa: PLR0913 # one argument for each option
     force: bool,  # noqa: FBT001
     why: str,
 ) -> None:
-    """Let go of a ticket: to the agent, the queue or a colleague, or resolved."""
+    """Let go of a ticket: to the agent, the queue or a colleague, or resolved.
+
+    A colleague is asked: `take` accepts it, `decline` gives it to the queue.
+    """
     if resolve and to is not None:
         fail("either --to or --resolve", USAGE)
     if force and not why.strip():
@@ -237,7 +242,7 @@ def release(  # noqa: PLR0913 # one argument for each option
 
     async def work() -> handoff.GivenBack:
         async with base.at_desk() as desk:
-            if how.to not in _NOBODY:
+            if how.to not in PLACES:
                 await base.must_be_somebody(desk.store, how.to)
             given = await handoff.give_back(desk.store, TicketId(ticket), desk.me, how)
             if isinstance(given, NotHolder | NotPossible):
@@ -249,10 +254,24 @@ def release(  # noqa: PLR0913 # one argument for each option
         base.warn(f"the agent is stopped: {given.stopped}")
     elif how.to == "agent" and not given.workers_alive:
         base.warn("no agent is running: start one with `handoff worker`")
+    verb = "given back:" if how.to in PLACES else "offered to"
     base.show(
         {"ticket": ticket, "seq": given.seq, "to": how.to},
-        lambda: f"{ticket} is given back: {how.to}",
+        lambda: f"{ticket} is {verb} {how.to}",
     )
+
+
+@click.command(cls=base.Command)
+@click.option("--why", default="", metavar="TEXT", help="Why not.")
+@ticket_argument
+def decline(ticket: str, why: str) -> None:
+    """Say no to a ticket that a colleague offers you; `take` accepts it."""
+
+    async def work() -> Done:
+        async with base.at_desk() as desk:
+            return done(await offer.decline(desk.store, TicketId(ticket), desk.me, why))
+
+    stored(ticket, base.run(work()), "Declined; it is before everybody now")
 
 
 def done(outcome: Done | NotHolder | NotPossible) -> Done:

@@ -136,7 +136,8 @@ class Acts:
                 return outcome_said(outcome, "")
             if how.to == "agent" and not outcome.workers_alive:
                 return Said(words="Given back; no agent is running now", done=True)
-            words = "Resolved" if how.to == "resolved" else f"Given to {how.to}"
+            verb = "Given" if how.to in handoff.PLACES else "Offered"
+            words = "Resolved" if how.to == "resolved" else f"{verb} to {how.to}"
             return Said(words=one_line(words, 60), done=True)
 
         return await told(let_go, ticket)

@@ -50,12 +50,15 @@ class DeskNotices(DeskTeam, inherit_bindings=False):
         """Tells what is new for the person who sits here."""
         supervises = self.services.operator.role is Role.SUPERVISOR
         decisions = now.decisions if supervises else {}
-        self.post_message(self.Waiting(len(decisions) + len(now.unanswered)))
+        waits = len(decisions) + len(now.unanswered) + len(now.offered)
+        self.post_message(self.Waiting(waits))
         if before is None:
             return
         if supervises:
             new = [t for d, t in now.decisions.items() if d not in before.decisions]
             self._notify(new, "{} waits for a decision · 2", "decisions wait · 2")
+        asked = sorted(now.offered - before.offered)
+        self._notify(asked, "{} is offered to you · 3", "tickets are offered to you")
         given = [t for t in now.held if t not in before.held and not self._own(t)]
         self._notify(given, "{} was handed to you · 3", "tickets were handed to you")
         lost = [t for t in before.held if t not in now.held and not self._own(t)]

@@ -96,6 +96,19 @@ class DeskTeam(DeskCommands, inherit_bindings=False):
     async def _give_to(self, ticket: TicketId, to: str, why: str) -> Said:
         return await self.team.transfer(ticket, to, why)
 
+    def _do_decline(self) -> None:
+        ticket = self.ticket()
+        if ticket is None:
+            return
+        panel = AskPanel(
+            f"Decline {one_line(ticket, 40)}",
+            hint="why (may be empty)",
+            does="declines it",
+            words="It goes before everybody.",
+            empty=True,
+        )
+        self._ask(panel, lambda why: self.act(self.team.decline(ticket, why)))
+
     def _do_claim(self) -> None:
         ticket, standing = self.ticket(), self.standing()
         if ticket is not None and standing is not None and not self.refuse_lost():

@@ -77,13 +77,14 @@ class GiveBackPanel(Panel[GiveBack]):
             if self.unread
             else ("waits for the buyer")
         )
+        asked = (", who accepts or declines", "dim")
         return [
             Choice(id="wait", line=line("to the agent", (f", {wait}", "dim"))),
             Choice(id="on", line=line("to the agent", (", carries on now", "dim"))),
             Choice(id="queue", line=line("to the queue", (", for people", "dim"))),
             Choice(id="resolved", line=line("resolved")),
             *(
-                Choice(id=f"@{name}", line=line("to ", one_line(name, 40)))
+                Choice(id=f"@{name}", line=line("to ", one_line(name, 40), asked))
                 for name in self.names
             ),
         ]

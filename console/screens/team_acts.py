@@ -10,7 +10,7 @@ from console.live import Services
 from console.screens.acts import Said, no, outcome_said, told
 from core.cleanse import one_line
 from core.decision import Role
-from core.flows import amend, handoff, people, switch
+from core.flows import amend, handoff, offer, people, switch
 from core.flows.person import NotPossible
 from core.lock import Acquired, AlreadyYours, HeldBy, PassedOn, TakeoverWanted
 from core.ticket import TicketId
@@ -47,10 +47,20 @@ class TeamActs:
             how = handoff.GiveBack(to=to, forced=True, why=why)
             outcome = await handoff.give_back(self._store, ticket, self._me, how)
             if isinstance(outcome, handoff.GivenBack):
-                return Said(words=f"Given to {one_line(to, 40)}", done=True)
+                verb = "Given" if to in handoff.PLACES else "Offered"
+                return Said(words=f"{verb} to {one_line(to, 40)}", done=True)
             return outcome_said(outcome, "")
 
         return await told(give, ticket)
+
+    async def decline(self, ticket: TicketId, why: str) -> Said:
+        """Says no to a ticket that a colleague offers."""
+
+        async def say_no(ticket: TicketId) -> Said:
+            done = await offer.decline(self._store, ticket, self._me, why)
+            return outcome_said(done, "Declined; it is before everybody now")
+
+        return await told(say_no, ticket)
 
     async def claim(self, ticket: TicketId, *, drop: bool) -> Said:
         """Looks after a ticket, or no longer."""

@@ -112,6 +112,8 @@ def _said(name: str, s: Standing, sight: Sight, workers: int) -> _Said:
         return _Said(
             role="solid-quiet", symbol="□", words=words, brief=f"{who}, {held}"
         )
+    if s.offered_to is not None:
+        return _offered(name, s, sight)
     if s.pending:
         what = _proposal(s)
         return _Said(
@@ -122,6 +124,27 @@ def _said(name: str, s: Standing, sight: Sight, workers: int) -> _Said:
             keys=(("a", "decide", "card"), *_TAKE),
         )
     return _free(s, sight, workers)
+
+
+def _offered(name: str, s: Standing, sight: Sight) -> _Said:
+    by = one_line(s.offered_by or "a colleague", 30)
+    if s.offered_to == sight.me:
+        return _Said(
+            role="solid-yours",
+            symbol="▲",
+            words=f"{by} offers you {name} · the agent is silent",
+            brief=f"{by} offers you {name}",
+            keys=(("t", "take", "accept"), ("x", "decline", "decline")),
+        )
+    to = one_line(s.offered_to or "", 30)
+    words = f"{by} offers it to {to}{sight.presence.get(s.offered_to or '', '')}"
+    return _Said(
+        role="solid-wait",
+        symbol="▲",
+        words=words,
+        brief=f"Offered to {to}",
+        keys=_TAKE,
+    )
 
 
 def _mine(name: str, s: Standing, since: datetime, sight: Sight) -> _Said:

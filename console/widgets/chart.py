@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from console.widgets.chart_runs import runs_lines
 from console.widgets.sight import Sight, title_line
 from console.widgets.spans import EMPTY, Line, Span, clip, fit, line, named, paragraph
-from console.wording import count, money, span_of, state_of, when
+from console.wording import count, identity_change, money, span_of, state_of, when
 from core.cleanse import one_line
 from core.decision import Decision, DecisionState
 from core.history import History
 from core.identity import Identity
-from core.journal import Message
+from core.journal import IdentityChanged, Message
 from core.ledger import ActionState
 from core.ticket import ActorKind
 
@@ -57,10 +57,12 @@ def identity_lines(history: History, sight: Sight) -> list[Line]:
     """Who the buyer is verified to be, how, by whom; or that nobody knows."""
     identity = history.standing.identity
     claim = one_line(history.ticket.claim or "nothing", 120)
+    past = _identity_history(history, sight)
     if identity is None:
         return [
             line((" UNVERIFIED ", "solid-quiet"), (" claims to be", "dim")),
             *named("claim", f"From: {claim}", sight.width, role="wait", column=_NAME),
+            *past,
         ]
     head = one_line(identity.name or identity.customer, 80)
     return [
@@ -70,7 +72,31 @@ def identity_lines(history: History, sight: Sight) -> list[Line]:
         *_named("evidence", one_line(identity.evidence, 200), sight),
         *_named("by", _by(identity, history, sight), sight),
         *_named("claim", f"From: {claim}", sight),
+        *past,
     ]
+
+
+def _identity_history(history: History, sight: Sight) -> list[Line]:
+    """What was recorded before, once there was more than one word on it."""
+    bodies = [(e, e.body) for e in history.journal]
+    changes = [(e, b) for e, b in bodies if isinstance(b, IdentityChanged)]
+    question = history.standing.identity_question
+    lines: list[Line] = []
+    if question is not None:
+        said = f"{one_line(question, 160)}; only a person records who it is"
+        lines += named("question", said, sight.width, role="wait", column=_NAME)
+    if len(changes) < _WORDS_ON_IT:
+        return lines
+    for entry, body in changes:
+        at = when(entry.at, sight.now, sight.zone, brief=True)
+        who = entry.actor
+        by = "agent" if who.kind is ActorKind.AGENT else one_line(who.name, 20)
+        lines += _named(f"#{entry.seq}", f"{identity_change(body)} · {by} {at}", sight)
+    return lines
+
+
+_WORDS_ON_IT = 2
+"""From so many entries on, the history of an identity is told."""
 
 
 def _by(identity: Identity, history: History, sight: Sight) -> str:
@@ -109,6 +135,13 @@ def _lock(history: History, sight: Sight) -> list[Line]:
             who = "you" if s.wanted_by == sight.me else one_line(s.wanted_by, 24)
             lines.append(line(("◐ ", "yours"), (f"{who} asked to take over", "yours")))
         return lines
+    if s.offered_to is not None:
+        to = "you" if s.offered_to == sight.me else one_line(s.offered_to, 24)
+        by = one_line(s.offered_by or "", 24)
+        offered = line(
+            ("▲ ", "wait"), (f"offered to {to}", "wait"), (f" by {by}", "dim")
+        )
+        return [title_line("LOCK"), offered]
     waits = " · waits for a decision" if s.pending else ""
     return [
         title_line("LOCK"),

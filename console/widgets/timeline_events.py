@@ -3,7 +3,7 @@
 from console.widgets.spans import EMPTY, Line, line, paragraph
 from console.widgets.timeline_items import Item
 from console.widgets.timeline_values import Reader
-from console.wording import clock_time, money, stop_words
+from console.wording import clock_time, identity_change, money, stop_words
 from core.cleanse import cleanse, one_line
 from core.journal import (
     ActionChanged,
@@ -19,6 +19,9 @@ from core.journal import (
 def identity_lines(entry: Entry, body: IdentityChanged, reader: Reader) -> list[Line]:
     """The buyer was verified, or no longer is."""
     at = clock_time(entry.at, reader.zone)
+    if body.contradicts is not None:
+        said = identity_change(body)
+        return [line((f"? {at} {said} ", "wait-strong"), (how_known(body), "dim"))]
     if not body.verified:
         return [
             line(
@@ -29,6 +32,11 @@ def identity_lines(entry: Entry, body: IdentityChanged, reader: Reader) -> list[
     who = one_line(body.name or body.customer or "", 60)
     how = f"{one_line(body.customer or '', 30)} · {one_line(body.method, 40)}"
     return [line((f"✓ {at} verified {who} ", "ok"), (how, "dim"))]
+
+
+def how_known(body: IdentityChanged) -> str:
+    """What an identity rests on, in one line."""
+    return one_line(body.evidence, 160)
 
 
 def decision_lines(item: Item, body: DecisionChanged, reader: Reader) -> list[Line]:
@@ -134,6 +142,12 @@ def lock_lines(item: Item, body: LockChanged, reader: Reader) -> list[Line]:
             said = "Resolved" if body.to == "resolved" else f"Given back {to}".strip()
             since = "" if body.since is None else " · the human stretch ends"
             return [line((f"■ {said} ", "yours"), (f"{at}{since}", "dim")), EMPTY]
+        case "offered":
+            by = one_line(item.entry.actor.name, 30)
+            return [line((f"▲ {at} {by} offers it to {who}", "wait"))]
+        case "declined":
+            why = f": {one_line(body.why, 160)}" if body.why else ""
+            return [line((f"✗ {at} {who} declined it{why}", "wait"))]
         case "wanted":
             asks = "asked to take over" if body.until is None else "asks no longer"
             return [line((f"◐ {at} {who} {asks}", "yours-quiet"))]

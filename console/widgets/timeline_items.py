@@ -13,6 +13,7 @@ from console.wording import day
 from core.cleanse import one_line
 from core.decision import DecisionState
 from core.history import History, Reply
+from core.identity import SentUnder, sent_under
 from core.journal import (
     Compacted,
     DecisionChanged,
@@ -29,7 +30,7 @@ from core.journal import (
     ToolReturned,
 )
 from core.ledger import ActionState
-from core.ticket import ActorKind, RunId
+from core.ticket import ActorKind, Origin, RunId
 
 _QUIET = {"queued", "sending", "delivered", "withheld"}
 """States of a reply that its own line says."""
@@ -49,6 +50,7 @@ class Item:
         detail: For a run: its model and prompt.
         waits: For a tool call that a decision is about: whether it is decided yet.
         failed_action: For an executed decision: whether its action failed.
+        sent: For a message of ours: under which identity it was committed.
     """
 
     entry: Entry
@@ -60,6 +62,7 @@ class Item:
     detail: str = ""
     waits: bool | None = None
     failed_action: bool = False
+    sent: SentUnder | None = None
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -76,6 +79,7 @@ class Item:
             self.detail,
             self.waits,
             self.failed_action,
+            self.sent,
         )
 
     @property
@@ -132,6 +136,8 @@ def _items(
 ) -> Iterator[Item]:
     last: date | None = None
     held = False
+    live = history.ticket.origin is Origin.LIVE
+    sent = sent_under(history.journal) if live else {}
     for entry in history.journal:
         body = entry.body
         if isinstance(body, ToolReturned) and body.id in calls:
@@ -151,6 +157,7 @@ def _items(
                 detail=_detail(entry, history),
                 waits=_waits(entry, history),
                 failed_action=_failed(entry, history),
+                sent=sent.get(entry.seq),
             )
             last = today
         if change is not None:

@@ -22,6 +22,7 @@ from console.widgets.timeline_items import Item
 from console.widgets.timeline_values import Reader, brief, more, text_of, value_lines
 from console.wording import DELIVERY, clock_time, happened, span_of, untold
 from core.cleanse import changed, cleanse, one_line
+from core.identity import SentUnder
 from core.journal import (
     ActionChanged,
     Claimed,
@@ -166,13 +167,25 @@ def _message(item: Item, body: Message, reader: Reader) -> list[Line]:
 
 
 def _to_buyer(item: Item, at: str, who: str) -> tuple[tuple[str, str], ...]:
+    under = _under(item.sent)
     if item.reply is None:
-        return ((f" {who}{at} · to the buyer", "dim"),)
+        return ((f" {who}{at} · to the buyer", "dim"), *under)
     word = DELIVERY.get(item.reply.state)
     if word is None:
         return ((f" {who}{at} · {one_line(item.reply.state)}", "dim"),)
     state = (f"{word.symbol} {word.words}", word.role)
-    return ((f" {who}{at} · to the buyer · ", "dim"), state)
+    return ((f" {who}{at} · to the buyer", "dim"), *under, (" · ", "dim"), state)
+
+
+def _under(sent: SentUnder | None) -> tuple[tuple[str, str], ...]:
+    """Under which identity it was written; loud where that no longer holds."""
+    if sent is None:
+        return ()
+    if sent.customer is None:
+        return ((", unverified", "dim"),)
+    if sent.ended is None:
+        return ((", verified", "dim"),)
+    return ((f", then verified as {one_line(sent.customer, 30)}", "wait"),)
 
 
 def _attached(attachment: JsonObject, reader: Reader) -> Line:

@@ -192,7 +192,8 @@ class Case:
     def revoked(self) -> bool:
         """Whether a person took the verified identity back."""
         told = [f.head for f in self.facts if "identity" in f.head or _verified(f)]
-        return bool(told) and "revoked the buyer's identity" in told[-1]
+        taken = ("revoked the buyer's identity", "identity is in question")
+        return bool(told) and any(words in told[-1] for words in taken)
 
     @cached_property
     def customer(self) -> "JsonObject | None":

@@ -96,7 +96,8 @@ async def verify(
     """
 
     def checked(standing: Standing) -> Body | NotPossible:
-        if not identity.verified and standing.identity is None:
+        known = standing.identity is not None or standing.identity_question is not None
+        if not identity.verified and not known:
             return NotPossible(why="the buyer is not verified")
         if identity.verified and not (identity.customer or "").strip():
             return NotPossible(why="a customer's id is needed")

@@ -86,6 +86,7 @@ def _claim(listed: Reply, house: House, tx: Transaction) -> _Claimed | None:
         return None
     lock = tx.lock_of(reply.ticket)
     person = lock.holder is not None and lock.holder.kind is HolderKind.OPERATOR
+    person = person or tx.standing(reply.ticket).offered_to is not None
     by_agent = reply.author.kind is ActorKind.AGENT
     if by_agent and not person and _stopped(tx, reply):
         return None

@@ -9,6 +9,7 @@ from datetime import timedelta
 
 from core.decision import Operator, Role
 from core.flows.holding import seat
+from core.flows.offer import offer
 from core.flows.person import (
     Done,
     NotHolder,
@@ -26,7 +27,6 @@ from core.lock import (
     Acquired,
     Acquisition,
     AlreadyYours,
-    HandedOver,
     HeldBy,
     Hold,
     Holder,
@@ -38,11 +38,13 @@ from core.lock import (
     acquire_for_operator,
     force,
     release,
-    transfer,
 )
 from core.ports import Store, Transaction
 from core.stretch import ended
 from core.ticket import Origin, TicketId, operator
+
+PLACES = {"agent", "queue", "resolved"}
+"""Where a ticket may go that is no colleague."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +52,7 @@ class GiveBack:
     """Where a ticket goes when its holder lets go.
 
     Attributes:
-        to: `agent`, `queue`, `resolved` or a colleague's name.
+        to: `agent`, `queue`, `resolved` or the name of a colleague, who is asked.
         note: For the agent, or "".
         carry_on: Whether the agent is to go on without a new message.
         forced: A supervisor gives it for another's hold.
@@ -269,8 +271,13 @@ async def give_back(
         return _give_back(tx, ticket, by, how)
 
     outcome = await store.write(release_it)
-    if isinstance(outcome, NotHolder):
-        await note_refusal(store, ticket, by, "give back", not_holder(outcome))
+    match outcome:
+        case NotHolder():
+            await note_refusal(store, ticket, by, "give back", not_holder(outcome))
+        case NotPossible(why=why):
+            await note_refusal(store, ticket, by, "give back", why)
+        case GivenBack():
+            pass
     return outcome
 
 
@@ -308,7 +315,7 @@ def _impossible(
     newest = history.newest_buyer_seq()
     if how.to == "resolved" and how.seen is not None and newest > how.seen:
         return f"the buyer wrote #{newest} meanwhile: look at it first"
-    if how.to in {"agent", "queue", "resolved"}:
+    if how.to in PLACES:
         return None
     colleague = {o.name: o for o in tx.operators()}.get(how.to)
     if colleague is None or colleague.disabled:
@@ -321,13 +328,9 @@ def _let_go(
 ) -> GivenBack:
     me = operator(by.name)
     alive = any(w.alive for w in tx.workers())
-    if how.to not in {"agent", "queue", "resolved"}:
-        moved = transfer(history.lock, hold, how.to, tx.now)
-        if isinstance(moved, HandedOver):
-            seat(tx, history, moved, forced_by=me)
-        return GivenBack(
-            seq=tx.standing(history.ticket.id).last_seq, workers_alive=alive
-        )
+    if how.to not in PLACES:
+        offered = offer(tx, history, hold, me, how.to, how.why or None)
+        return GivenBack(seq=offered, workers_alive=alive)
     _drop_agents_drafts(tx, history)
     outcome = release(history.lock, hold, tx.now)
     entry = tx.append_as(

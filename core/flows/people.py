@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from core.decision import Operator, Role
+from core.flows.offer import not_taken
 from core.flows.person import NotPossible, as_of_now
 from core.journal import Claimed, LockChanged
 from core.lock import HolderKind, Released, release
@@ -190,6 +191,8 @@ def _free(ticket: TicketId, name: str, tx: Transaction) -> None:
             over = ended(lock, "released", tx.now, to="queue", why=why)
             tx.append_as(lock.hold, _SYSTEM, over)
             tx.save_lock(outcome.lock)
+    elif tx.standing(ticket).offered_to == name:
+        tx.append(ticket, _SYSTEM, not_taken(lock.token, name, why))
     elif lock.wanted_by == name and lock.wanted_since is not None:
         no_more = LockChanged(
             change="wanted",

@@ -11,17 +11,18 @@ from core.decision import READY, Decision, DecisionState
 from core.errors import ToolLost
 from core.flows.house import Work
 from core.history import History, open_calls
-from core.identity import proven_by
+from core.identity import proven_by, weighed
 from core.journal import (
     ActionChanged,
     DecisionChanged,
     Escalated,
+    IdentityChanged,
     Refused,
     ToolReturned,
 )
 from core.ledger import Action, ActionEvent, ActionState
 from core.ports import Transaction
-from core.ticket import Json, system
+from core.ticket import ActorKind, Json, system
 from core.tool import ToolCall, ToolResult, ToolSpec
 
 IN_DOUBT = (
@@ -77,9 +78,27 @@ def record(tx: Transaction, work: Work, job: Job, ask: Ask, result: ToolResult) 
         _happened(tx, work, ask.action, state, result=result)
     returned(tx, work, job, history, result)
     proven = proven_by(ask.spec.policy, job.call, result)
-    known = history.standing.identity
-    if proven is not None and (known is None or known.customer != proven.customer):
-        tx.append_as(work.hold, work.actor, proven)
+    if proven is not None:
+        _identify(tx, work, history, proven)
+
+
+def _identify(
+    tx: Transaction, work: Work, history: History, proven: IdentityChanged
+) -> None:
+    """Stores what a lookup says of the buyer; a contradiction is people's (rule 7)."""
+    s = history.standing
+    new = weighed(proven, s.identity, s.identity_question)
+    if new is None:
+        return
+    tx.append_as(work.hold, work.actor, new)
+    if new.contradicts is not None and work.actor.kind is ActorKind.AGENT:
+        escalated = Escalated(
+            reason="a lookup found another customer than the verified one",
+            tried=new.evidence,
+            summary=f"{new.contradicts} was verified, then {new.customer} was found: "
+            "record which of them is writing, or revoke.",
+        )
+        tx.append(work.hold.ticket, system("identity"), escalated)
 
 
 def returned(

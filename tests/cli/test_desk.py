@@ -86,6 +86,7 @@ def test_a_ticket_goes_to_a_colleague_or_is_resolved(handoff: Handoff) -> None:
     handoff("take", ticket)
     nobody = handoff("release", ticket, "--to", "Nobody")
     handoff("release", ticket, "--to", "Mira")
+    handoff("take", ticket, "--as", "Mira")
     holder = handoff("show", ticket, "--json").json["lock"]["holder"]
     taken_back = handoff(
         "release", ticket, "--to", "queue", "--force", "--why", "she is out"

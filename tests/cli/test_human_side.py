@@ -275,22 +275,45 @@ def test_f71_what_a_disabled_operator_holds_goes_back_to_the_queue(
     assert passed.code == 1
 
 
-def test_a_colleague_who_is_given_a_ticket_holds_it_and_sees_it_as_hers(
-    handoff: Handoff,
-) -> None:
-    handoff("operator", "add", "Mira")
+def test_a_colleague_accepts_what_is_offered_or_declines_it(at_sundry: Handoff) -> None:
+    handoff = at_sundry
+    for name in ("Mira", "Ben"):
+        handoff("operator", "add", name)
     ticket = opened(handoff)
     handoff("take", ticket)
-    handoff("release", ticket, "--to", "Mira", "--note", "she knows him")
-    mine = handoff("tickets", "--view", "mine", "--json", "--as", "Mira").json
+    said = handoff("release", ticket, "--to", "Mira", "--note", "she knows him")
+    views = {
+        view: handoff("tickets", "--view", view, "--json", "--as", "Mira").json
+        for view in ("mine", "human", "agent")
+    }
+    worked = handoff("worker", "--drain", "--json").json
+    plain = handoff("show", ticket).out
+    not_hers = handoff("decline", ticket, "--as", "Ben")
+    declined = handoff("decline", ticket, "--why", "not mine", "--as", "Mira", "--json")
+    again = handoff("decline", ticket, "--as", "Mira")
+    after = handoff("show", ticket, "--json").json
+    handoff("take", ticket)
+    handoff("release", ticket, "--to", "Mira")
+    taken = handoff("take", ticket, "--as", "Mira", "--json")
     journal = handoff("show", ticket, "--json").json["journal"]
 
-    assert [row["ticket"] for row in mine] == [ticket]
-    assert [e["body"].get("change") for e in journal[-2:]] == [
-        "released",
-        "handed_over",
+    assert "offered to Mira" in said.out
+    assert [row["offered_to"] for row in views["mine"]] == ["Mira"]
+    assert [row["status"] for row in views["human"]] == ["needs_human"]
+    assert views["agent"] == []
+    assert worked == {"runs": {}}
+    assert "offered    to Mira" in plain
+    assert not_hers.code == again.code == 1
+    assert "offered to Mira" in not_hers.err
+    assert declined.code == 0
+    assert after["offered_to"] is None
+    assert after["why"] == "Mira declined it"
+    assert taken.json["holder"]["name"] == "Mira"
+    changes = [e["body"]["change"] for e in journal if e["kind"] == "lock"]
+    assert changes == [
+        *("acquired", "released", "offered", "declined"),
+        *("acquired", "released", "offered", "acquired"),
     ]
-    assert journal[-2]["body"]["to"] == "Mira"
 
 
 def test_rule_06_on_postgresql_a_login_does_what_its_operator_may(

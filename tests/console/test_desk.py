@@ -129,7 +129,9 @@ async def test_a_person_takes_a_ticket_writes_and_gives_it_back(
         assert desk_of(app).query_one(Composer).text == "tRaq?:1"
         assert app.screen is desk_of(app)
         await press(pilot, "ctrl+s")
-        await until(pilot, lambda: "to the buyer · ○ queued" in screen_text(app))
+        await until(
+            pilot, lambda: "to the buyer, unverified · ○ queued" in screen_text(app)
+        )
         history = await stored(counter, ticket)
         assert [r.text for r in history.outbox] == ["tRaq?:1"]
         assert desk_of(app).query_one(Composer).text == ""

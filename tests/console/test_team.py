@@ -170,7 +170,7 @@ async def test_what_comes_to_a_person_is_told_and_takes_no_focus(
         await until(pilot, lambda: desk.history and desk.history.ticket.id == asked)
         await press(pilot, "n", *"thinking")
         await give_back(counter.store, given, MIRA, GiveBack(to=ME.name))
-        await until(pilot, lambda: f"{given} was handed to you" in told(app))
+        await until(pilot, lambda: f"{given} is offered to you" in told(app))
         await counter.writes("Hello again?", ticket=mine)
         await until(pilot, lambda: f"{mine}: the buyer wrote" in told(app))
         await counter.proposes(asked, {"order_id": "O-1"})

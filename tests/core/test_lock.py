@@ -30,7 +30,6 @@ from core.lock import (
     is_current,
     release,
     renew,
-    transfer,
 )
 from core.ticket import TicketId
 
@@ -168,19 +167,6 @@ class LockMachine(RuleBasedStateMachine):
                 self.became(lock, grows=1)
             case Lost():
                 assert hold.token != before.token or before.wanted_by is None
-
-    @precondition(lambda self: self.holds)
-    @rule(pick=st.integers(0, 50), name=PEOPLE)
-    def somebody_transfers(self, pick: int, name: str) -> None:
-        hold, before = self.an_old_hold(pick), self.lock
-        if before.holder is None or before.holder.kind is not HolderKind.OPERATOR:
-            return
-        match transfer(before, hold, name, self.now):
-            case HandedOver(lock=lock):
-                assert hold.token == before.token
-                self.became(lock, grows=1)
-            case Lost():
-                assert hold.token != before.token
 
     @precondition(lambda self: self.holds)
     @rule(pick=st.integers(0, 50))

@@ -199,12 +199,6 @@ def test_given_to_the_queue_is_people_s_and_never_due() -> None:
     assert status(s) is Status.NEEDS_HUMAN
 
 
-def test_a_transfer_to_a_colleague_is_not_a_way_to_the_queue() -> None:
-    s = after(said("m1"), taken(), given_back("ben"), taken(BEN, "handed_over"))
-    assert s.held_by == "ben"
-    assert s.with_people is None
-
-
 # A reply that never left has answered nobody
 
 

@@ -147,21 +147,6 @@ async def test_f71_a_ticket_is_not_passed_to_somebody_who_is_disabled(
         assert isinstance(moved, NotPossible)
 
 
-async def test_a_transfer_leaves_no_gap_and_does_not_queue_the_ticket(
-    world: World,
-) -> None:
-    ticket = await world.opened()
-    await take_over(world.store, ticket, ANA)
-    moved = await give_back(world.store, ticket, ANA, GiveBack(to="ben"))
-    assert isinstance(moved, GivenBack)
-    chart = await world.chart(ticket)
-    assert chart.standing.held_by == "ben"
-    assert chart.standing.with_people is None
-    assert chart.lock.token == 2
-    assert isinstance(await reply(world.store, ticket, ANA, "x"), NotHolder)
-    assert isinstance(await reply(world.store, ticket, BEN, "x"), Done)
-
-
 # Taking over from a run
 
 

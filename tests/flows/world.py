@@ -90,6 +90,7 @@ class Shop:
         gate: Where the next refund waits, after it has happened.
         lose: How many answers get lost after the effect.
         down: Whether the servers can't be reached.
+        owners: The customers of orders; `c-1` for one that is not named.
     """
 
     specs_now: tuple[ToolSpec, ...] = (FIND, LOOKUP, REFUNDS)
@@ -99,6 +100,7 @@ class Shop:
     gate: Gate | None = None
     lose: int = 0
     down: bool = False
+    owners: dict[str, str] = field(default_factory=dict)
 
     async def specs(self) -> tuple[ToolSpec, ...]:
         """The tools (`core.ports.Tools`)."""
@@ -120,7 +122,8 @@ class Shop:
             raise ToolLost("the shop can't be reached", started=False)
         assert isinstance(arguments, Mapping)
         if name != REFUND.name:
-            found = {"customer": "c-1", "order": arguments["order_id"]}
+            order = str(arguments["order_id"])
+            found = {"customer": self.owners.get(order, "c-1"), "order": order}
             return ToolResult(content=json.dumps(found), is_error=False)
         by_key = self.specs_now[-1].policy.idempotency is not None
         if not by_key or key not in self.refunds:

@@ -46,6 +46,7 @@ def upgrade() -> None:  # noqa: PLR0915 # one statement a table
         sa.Column("held_by", sa.Text(), nullable=True),
         sa.Column("wanted_by", sa.Text(), nullable=True),
         sa.Column("owner", sa.Text(), nullable=True),
+        sa.Column("offered_to", sa.Text(), nullable=True),
         sa.Column("run_id", sa.Text(), nullable=True),
         sa.Column("due_since", TIME, nullable=True),
         sa.Column("for_people", sa.BigInteger(), nullable=True),
@@ -106,6 +107,14 @@ def upgrade() -> None:  # noqa: PLR0915 # one statement a table
         unique=False,
         sqlite_where=sa.text("held_by IS NOT NULL"),
         postgresql_where=sa.text("held_by IS NOT NULL"),
+    )
+    op.create_index(
+        "ix_tickets_offered_to",
+        "tickets",
+        ["offered_to"],
+        unique=False,
+        sqlite_where=sa.text("offered_to IS NOT NULL"),
+        postgresql_where=sa.text("offered_to IS NOT NULL"),
     )
     op.create_index(
         "ix_tickets_owner",
