@@ -333,6 +333,7 @@ def kind_of(body: Body) -> str:
     return _KIND_OF[type(body)]
 
 
+_NAMES = {cls: tuple(f.name for f in fields(cls)) for cls in KINDS.values()}
 _OPTIONAL = {
     cls: {f.name: f.default for f in fields(cls) if f.default is not MISSING}
     for cls in KINDS.values()
@@ -341,8 +342,9 @@ _OPTIONAL = {
 
 def to_json(body: Body) -> dict[str, Json]:
     """The body's fields as JSON, leaving out those that were not set."""
-    optional = _OPTIONAL[type(body)]
-    values = {f.name: getattr(body, f.name) for f in fields(body)}
+    cls = type(body)
+    optional = _OPTIONAL[cls]
+    values = {name: getattr(body, name) for name in _NAMES[cls]}
     return {
         name: list(value) if isinstance(value, tuple) else value
         for name, value in values.items()
@@ -363,9 +365,9 @@ def from_json(kind: str, stored: JsonObject) -> Body:
         KeyError: The kind is none of the closed union's.
     """
     cls = KINDS[kind]
-    known = {f.name for f in fields(cls)}
-    values = {name: value for name, value in stored.items() if name in known}
-    for name, value in values.items():
-        if name in _TUPLES and isinstance(value, list):
+    values = {name: stored[name] for name in _NAMES[cls] if name in stored}
+    for name in _TUPLES & values.keys():
+        value = values[name]
+        if isinstance(value, list):
             values[name] = tuple(value)
     return cls(**values)  # type: ignore[arg-type] # JSON written by to_json of the same class

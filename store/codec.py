@@ -5,6 +5,7 @@ a queue. Only what differs from an empty standing is written. A test holds what 
 read back against the fold of the stored journal.
 """
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
@@ -61,14 +62,14 @@ def standing_from_json(stored: Json) -> Standing:
 
 def _plain(value: object) -> Json:
     match value:
+        case None | bool() | int() | str():
+            return value
         case datetime():
             return {_AT: value.isoformat()}
         case tuple():
             return [_plain(item) for item in value]
         case Mapping():
             return {key: _plain(item) for key, item in value.items()}
-        case None | bool() | int() | str():
-            return value
         case _:
             message = f"a standing can't hold {type(value).__name__}"
             raise TypeError(message)
@@ -77,10 +78,11 @@ def _plain(value: object) -> Json:
 def _frozen(value: Json) -> object:
     match value:
         case list():
-            return tuple(_frozen(item) for item in value)
-        case {"$at": str(at), **rest} if not rest:
-            return datetime.fromisoformat(at)
-        case Mapping():
+            return tuple([_frozen(item) for item in value])
+        case dict():
+            at = value.get(_AT)
+            if isinstance(at, str) and len(value) == 1:
+                return datetime.fromisoformat(at)
             return {key: _frozen(item) for key, item in value.items()}
         case _:
             return value
@@ -213,6 +215,7 @@ def result_from_json(stored: Json) -> ToolResult | None:
     return ToolResult(content=content, is_error=is_error is True, structured=structured)
 
 
+@functools.lru_cache(maxsize=4096)
 def actor(kind: str, name: str) -> Actor:
     """The actor of a row."""
     return Actor(kind=ActorKind(kind), name=name)
@@ -220,7 +223,7 @@ def actor(kind: str, name: str) -> Actor:
 
 def object_of(value: object) -> JsonObject:
     """The value, which must be an object."""
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         message = f"stored JSON holds {type(value).__name__}, not an object"
         raise TypeError(message)
     return value

@@ -23,6 +23,8 @@ _ESCAPED = re.compile("\x1a([0-9a-f]{4})")
 
 def encode_text(text: str) -> str:
     """The text in characters that every database takes; undone by `decode_text`."""
+    if _UNSAFE.search(text) is None:
+        return text
     return _UNSAFE.sub(lambda m: f"\x1a{ord(m[0]):04x}", text)
 
 
@@ -85,12 +87,17 @@ class JsonText(sa.types.TypeDecorator[Json]):
         """The value."""
         if value is None:
             return None
-        decoded: Json = _DECODER.decode(decode_text(value))
+        text = decode_text(value)
+        decoded: Json
+        decoded, end = _DECODER.raw_decode(text)
+        if end != len(text):
+            message = "stored JSON has more than one value"
+            raise ValueError(message)
         return decoded
 
 
 _DECODER = json.JSONDecoder(strict=False)
-"""Made once: a decoder for each value takes longer than the decoding."""
+"""Made once, and asked for the value alone: what was stored has no blanks around it."""
 
 
 class Moment(sa.types.TypeDecorator[datetime]):

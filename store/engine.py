@@ -32,7 +32,7 @@ class Engine(Protocol):
 
     place: str
 
-    def write(self, work: Callable[[sa.Connection], T]) -> "Future[T]":
+    async def write(self, work: Callable[[sa.Connection], T]) -> T:
         """Runs a function in a transaction; done when it is committed."""
 
     def read(self, work: Callable[[sa.Connection], T]) -> "Future[T]":

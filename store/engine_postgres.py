@@ -12,6 +12,7 @@ NOTIFY makes commits queue, so only those send it for which somebody waits, and 
 only a hint to look now.
 """
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -73,9 +74,10 @@ class PostgresEngine:
         self._writers = ThreadPoolExecutor(_WRITERS, "store-writer")
         self._readers = ThreadPoolExecutor(_READERS, "store-reader")
 
-    def write(self, work: Callable[[sa.Connection], T]) -> "Future[T]":
+    async def write(self, work: Callable[[sa.Connection], T]) -> T:
         """Runs a function in a transaction; done when it is committed."""
-        return self._writers.submit(self._persist, self._commit, work)
+        running = self._writers.submit(self._persist, self._commit, work)
+        return await asyncio.wrap_future(running)
 
     def read(self, work: Callable[[sa.Connection], T]) -> "Future[T]":
         """Runs a function on one read-only snapshot."""

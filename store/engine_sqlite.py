@@ -21,9 +21,9 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
 import sqlalchemy as sa
 
@@ -58,7 +58,7 @@ class _Job(Generic[T]):
     """A transaction that waits for the writer, and who waits for it."""
 
     work: Callable[[sa.Connection], T]
-    future: "Future[T]" = field(default_factory=Future)
+    future: "asyncio.Future[T]"
     result: tuple[T] | None = None
     error: BaseException | None = None
 
@@ -67,7 +67,9 @@ class _Job(Generic[T]):
         self.result = (self.work(connection),)
 
     def hand_out(self) -> None:
-        """Gives the waiting task what came of it."""
+        """Gives the waiting task what came of it, in the task's own loop."""
+        if self.future.done():  # it was cancelled meanwhile
+            return
         if self.result is not None and self.error is None:
             self.future.set_result(self.result[0])
         else:
@@ -86,17 +88,18 @@ class SqliteEngine:
         self._path = Path(path).absolute()
         self._create()
         self._engine = self._connect(foreign_keys=True)
-        self._waiting: deque[_Job[object]] = deque()
+        self._waiting: deque[_Job[Any]] = deque()
+        self._called = False
         self._writer = ThreadPoolExecutor(1, "store-writer")
         self._readers = ThreadPoolExecutor(_READERS, "store-reader")
         self._followers: set[Watch] = set()
 
-    def write(self, work: Callable[[sa.Connection], T]) -> "Future[T]":
+    async def write(self, work: Callable[[sa.Connection], T]) -> T:
         """Runs a function in a transaction; done when it is committed."""
-        job = _Job(work)
-        self._waiting.append(job)  # type: ignore[arg-type] # it keeps its own result
-        self._writer.submit(self._drain)
-        return job.future
+        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self._waiting.append(_Job(work, future))
+        self._call_writer()
+        return await future
 
     def read(self, work: Callable[[sa.Connection], T]) -> "Future[T]":
         """Runs a function on one read-only snapshot."""
@@ -210,12 +213,21 @@ class SqliteEngine:
         except sa.exc.SQLAlchemyError:
             raise translate(failed, self.place) from failed
 
+    def _call_writer(self) -> None:
+        """Makes sure that the writer comes once more for what waits by now."""
+        if not self._called:
+            self._called = True
+            self._writer.submit(self._drain)
+
     def _drain(self) -> None:
-        jobs: list[_Job[object]] = []
+        self._called = False  # first: what is added after this calls again
+        jobs: list[_Job[Any]] = []
         while self._waiting and len(jobs) < _TOGETHER:
             job = self._waiting.popleft()
-            if job.future.set_running_or_notify_cancel():
+            if not job.future.cancelled():
                 jobs.append(job)
+        if self._waiting:
+            self._call_writer()
         if not jobs:
             return
         try:
@@ -228,7 +240,7 @@ class SqliteEngine:
         for job in jobs:
             if isinstance(job.error, Exception):
                 job.error = translate(job.error, self.place)
-            job.hand_out()
+        _hand_out(jobs)
         self._tell_followers()
 
     def _tell_followers(self) -> None:
@@ -277,7 +289,7 @@ class SqliteEngine:
         @sa.event.listens_for(engine, "begin")
         def begin(connection: sa.Connection) -> None:
             writes = connection.get_execution_options().get("writes", False)
-            connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+            _driver(connection).execute("BEGIN IMMEDIATE" if writes else "BEGIN")
 
         return engine
 
@@ -291,7 +303,7 @@ def _writing(engine: sa.Engine) -> Iterator[sa.Connection]:
         yield connection
 
 
-def _attempt(job: _Job[object], connection: sa.Connection, *, alone: bool) -> None:
+def _attempt(job: _Job[Any], connection: sa.Connection, *, alone: bool) -> None:
     """Runs a job in a savepoint; its failure undoes no other's work.
 
     Raises:
@@ -310,6 +322,21 @@ def _attempt(job: _Job[object], connection: sa.Connection, *, alone: bool) -> No
             raise
         driver.execute("ROLLBACK TO job")
     driver.execute("RELEASE job")
+
+
+def _hand_out(jobs: list[_Job[Any]]) -> None:
+    """Wakes each loop once, since a wake-up costs more than a transaction."""
+    by_loop: dict[asyncio.AbstractEventLoop, list[_Job[Any]]] = {}
+    for job in jobs:
+        by_loop.setdefault(job.future.get_loop(), []).append(job)
+    for loop, waiting in by_loop.items():
+        with suppress(RuntimeError):  # it has ended, and all who waited with it
+            loop.call_soon_threadsafe(_settle, waiting)
+
+
+def _settle(jobs: list[_Job[Any]]) -> None:
+    for job in jobs:
+        job.hand_out()
 
 
 def _driver(connection: sa.Connection) -> sqlite3.Connection:

@@ -88,7 +88,7 @@ class SqlStore:
             tx.flush()
             return result
 
-        return await asyncio.wrap_future(self._engine.write(work))
+        return await self._engine.write(work)
 
     async def read(self, look: Callable[[Transaction], T]) -> T:
         """Runs a function on one read-only snapshot (see `core.ports.Store`)."""

@@ -3,16 +3,12 @@
     python -m tests.bench.store [--store sqlite|postgresql|both] [--turns N] [--dir D]
 
 Everything is measured in one run, since the machine drifts: medians, and ratios to a
-raw driver (`sqlite3` in WAL with synchronous=FULL, `psycopg` with one statement a
-turn). A turn here is a tool call and its result with the model's response, four rows
-of about 3,600 bytes in all; its request and the ledger's commits are counted apart.
+raw driver (`raw`), turn by turn in alternation on a second store of the same schema.
 """
 
 import argparse
 import asyncio
-import json
 import os
-import sqlite3
 import statistics
 import subprocess
 import sys
@@ -20,143 +16,30 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
-from datetime import timedelta
 from pathlib import Path
 
 import psycopg
+import sqlalchemy as sa
 
-from core.journal import Message, ToolCalled, ToolReturned
-from core.lock import (
-    Hold,
-    Holder,
-    HolderKind,
-    Lease,
-    Released,
-    acquire_for_run,
-    release,
-)
-from core.ticket import Origin, RunId, Ticket, TicketId, agent, buyer
-from core.turn import ModelResponse, Turn, Usage
+from core.journal import Message
+from core.lock import Hold
+from core.ticket import TicketId, buyer
 from store.transaction import SqlStore
-from tests.core.building import run_of
+from tests.bench.raw import postgres_turn, sqlite_turn
+from tests.bench.turns import a_request, a_turn, claim, free, open_ticket, sent_back
 from tests.worlds.postgres import Cluster
 
-TEXT = "y" * 870
-LEASE = Lease(length=timedelta(hours=1))
 
-
-def open_ticket(name: str) -> Callable[..., Hold]:
-    """A transaction that opens a ticket and gives it to a run."""
-    ticket, run = TicketId(name), RunId(f"R-{name}")
-
-    def opening(tx) -> Hold:  # type: ignore[no-untyped-def]
-        tx.open_ticket(
-            Ticket(
-                id=ticket,
-                subject="A parcel",
-                channel="mail",
-                claim="a@example.com",
-                origin=Origin.LIVE,
-                created_at=tx.now,
-            )
-        )
-        said = Message(direction="in", text=TEXT, channel="mail")
-        tx.append(ticket, buyer("a@example.com"), said)
-        holder = Holder(kind=HolderKind.RUN, name=run)
-        lock = acquire_for_run(tx.lock_of(ticket), holder, tx.now, LEASE).lock  # type: ignore[union-attr]
-        tx.save_lock(lock)
-        tx.start_run(lock.hold, replace(run_of(run), ticket=ticket))
-        return lock.hold
-
-    return opening
-
-
-def a_request(hold: Hold, n: int) -> Callable[..., None]:
-    """Stores a small request, so that there is a turn to answer."""
-    run = RunId(f"R-{hold.ticket}")
-
-    def asking(tx) -> None:  # type: ignore[no-untyped-def]
-        seq = tx.standing(hold.ticket).last_seq
-        turn = Turn(number=n, built_at=seq, upto=1, requested_at=tx.now)
-        tx.store_request(hold, run, turn, [b'{"role":"user","content":"?"}'])
-
-    return asking
-
-
-def a_turn(hold: Hold, n: int) -> Callable[..., None]:
-    """Stores what a turn leaves: the response, a call and its result."""
-    run = RunId(f"R-{hold.ticket}")
-    call = f"toolu_{n}"
-    block = {"type": "tool_use", "id": call, "name": "find", "input": {"q": TEXT}}
-    response = ModelResponse(
-        id=f"msg_{n}",
-        model="claude-sonnet-5-5",
-        content=(block,),
-        stop_reason="tool_use",
-        usage=Usage(in_tokens=10, out_tokens=10),
-        request_id=None,
-    )
-
-    def persisting(tx) -> None:  # type: ignore[no-untyped-def]
-        tx.store_response(hold, run, n, response, applied=True)
-        asked = ToolCalled(id=call, name="find", input={"q": TEXT})
-        tx.append_as(hold, agent(run), asked)
-        tx.append_as(hold, agent(run), ToolReturned(id=call, content=TEXT * 2))
-
-    return persisting
-
-
-def payload(n: int) -> list[str]:
-    """The same bytes as four plain rows, for the raw drivers."""
-    return [json.dumps({"n": n, "i": i, "text": TEXT}) for i in range(4)]
-
-
-# Raw drivers
-
-
-def raw_sqlite(path: Path) -> Callable[[int], None]:
-    """A turn as four rows in one BEGIN IMMEDIATE … COMMIT, synced."""
-    connection = sqlite3.connect(path, isolation_level=None)
-    for pragma in ("journal_mode=WAL", "synchronous=FULL"):
-        connection.execute(f"PRAGMA {pragma}")
-    connection.execute("CREATE TABLE m(t TEXT, s INTEGER, b TEXT, UNIQUE(t, s))")
-
-    def turn(n: int) -> None:
-        connection.execute("BEGIN IMMEDIATE")
-        rows = [("T", 4 * n + i, b) for i, b in enumerate(payload(n))]
-        connection.executemany("INSERT INTO m VALUES (?, ?, ?)", rows)
-        connection.execute("COMMIT")
-
-    return turn
-
-
-def raw_postgres(url: str) -> Callable[[int], None]:
-    """A turn as four rows in one statement, committed by itself."""
-    connection = psycopg.connect(url, autocommit=True)
-    connection.execute("CREATE TABLE m(t text, s bigint, b text, UNIQUE(t, s))")
-
-    def turn(n: int) -> None:
-        values = [v for i, b in enumerate(payload(n)) for v in ("T", 4 * n + i, b)]
-        row = ", ".join(["(%s, %s, %s)"] * 4)
-        connection.execute(f"INSERT INTO m VALUES {row}", values)  # type: ignore[arg-type]
-
-    return turn
-
-
-# What is measured
-
-
-async def persist(store: SqlStore, raw: Callable[[int], None], turns: int) -> None:
+async def persist(store: SqlStore, beside: str, turns: int) -> None:
     """One ticket, one turn after the other."""
+    raw = await _prepared(beside, turns)
     hold = await store.write(open_ticket("T-ONE"))
+    asked: list[float] = []
     ours: list[float] = []
     theirs: list[float] = []
     for n in range(1, turns + 1):
-        await store.write(a_request(hold, n))
-        began = time.perf_counter()
-        await store.write(a_turn(hold, n))
-        ours.append(time.perf_counter() - began)
+        asked.append(await _timed(lambda n=n: store.write(a_request(hold, n))))
+        ours.append(await _timed(lambda n=n: store.write(a_turn(hold, n))))
         began = time.perf_counter()
         raw(n)
         theirs.append(time.perf_counter() - began)
@@ -164,102 +47,142 @@ async def persist(store: SqlStore, raw: Callable[[int], None], turns: int) -> No
         one, other = ms(ours[:at]), ms(theirs[:at])
         print(
             f"  persist a turn, T={at:<5} {one:7.2f} ms  raw {other:6.2f} ms  "
-            f"ratio {one / other:4.2f}"
+            f"ratio {one / other:4.2f}   its request {ms(asked[:at]):6.2f} ms"
         )
     tenth = max(turns // 10, 1)
     first, last = ms(ours[:tenth]), ms(ours[-tenth:])
-    print(f"  last tenth / first tenth  {last / first:4.2f}")
+    of_raw = ms(theirs[-tenth:]) / ms(theirs[:tenth])
+    print(f"  last tenth / first tenth  {last / first:4.2f}  raw {of_raw:4.2f}")
+
+
+async def _prepared(url: str, turns: int) -> Callable[[int], None]:
+    """A raw turn on a store where a run waits with its requests stored."""
+    store = SqlStore.open(url)
+    hold = await store.write(open_ticket("T-ONE"))
+    for n in range(1, turns + 1):
+        await store.write(a_request(hold, n))
+    await store.close()
+    if url.startswith("sqlite"):
+        return sqlite_turn(_file(url))
+    return postgres_turn(url)
+
+
+async def _timed(act: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    await act()  # type: ignore[misc]
+    return time.perf_counter() - began
 
 
 async def at_once(store: SqlStore, tickets: int, turns: int) -> None:
     """Many tickets, each persisting its turns as fast as it can."""
-    holds = [await store.write(open_ticket(f"T-{i:04}")) for i in range(tickets)]
-    waits: list[float] = []
+    for name, requests_too in (("turns", False), ("requests and turns", True)):
+        holds = [
+            await store.write(open_ticket(f"T-{name[0]}{i:03}")) for i in range(tickets)
+        ]
+        waits: list[float] = []
 
-    async def work(hold: Hold) -> None:
-        for n in range(1, turns + 1):
-            await store.write(a_request(hold, n))
-            began = time.perf_counter()
-            await store.write(a_turn(hold, n))
-            waits.append(time.perf_counter() - began)
+        async def work(hold: Hold, asks: bool, waits: list[float]) -> None:
+            for n in range(1, turns + 1):
+                if asks:
+                    await store.write(a_request(hold, n))
+                waits.append(await _timed(lambda n=n: store.write(a_turn(hold, n))))
 
-    began = time.perf_counter()
-    await asyncio.gather(*(work(h) for h in holds))
-    took = time.perf_counter() - began
-    waits.sort()
-    print(
-        f"  {tickets} tickets at once  {len(waits) / took:7.0f} turns/s (request and "
-        f"turn)  p95 {waits[int(len(waits) * 0.95)] * 1e3:5.0f} ms  "
-        f"longest {waits[-1] * 1e3:5.0f} ms"
-    )
+        if not requests_too:
+            for n in range(1, turns + 1):
+                await asyncio.gather(*(store.write(a_request(h, n)) for h in holds))
+        began = time.perf_counter()
+        await asyncio.gather(*(work(h, requests_too, waits) for h in holds))
+        took = time.perf_counter() - began
+        waits.sort()
+        print(
+            f"  {tickets} tickets at once, {name:18} {len(waits) / took:7.0f} turns/s  "
+            f"p95 {waits[int(len(waits) * 0.95)] * 1e3:5.0f} ms  "
+            f"longest {waits[-1] * 1e3:5.0f} ms"
+        )
 
 
 async def claims(store: SqlStore, workers: int, rounds: int) -> None:
     """Take a lock and give it back: two commits a ticket."""
-    for i in range(workers):
-        await store.write(open_ticket(f"T-C{i:03}"))
-        await store.write(_free(TicketId(f"T-C{i:03}")))
+    names = [TicketId(f"T-C{i:03}") for i in range(workers)]
+    for name in names:
+        await store.write(open_ticket(name))
+        await store.write(free(name))
 
     async def work(ticket: TicketId) -> None:
         for _ in range(rounds):
-            await store.write(_claim(ticket))
-            await store.write(_free(ticket))
+            await store.write(claim(ticket))
+            await store.write(free(ticket))
 
     began = time.perf_counter()
-    names = [TicketId(f"T-C{i:03}") for i in range(workers)]
     await asyncio.gather(*(work(t) for t in names))
     took = time.perf_counter() - began
     print(f"  claim and complete, {workers} workers  {workers * rounds / took:7.0f} /s")
 
 
-def _claim(ticket: TicketId) -> Callable[..., None]:
-    def claiming(tx) -> None:  # type: ignore[no-untyped-def]
-        holder = Holder(kind=HolderKind.RUN, name="R-C")
-        tx.save_lock(acquire_for_run(tx.lock_of(ticket), holder, tx.now, LEASE).lock)  # type: ignore[union-attr]
+_LOADING = """
+import asyncio, sys, time
+from store.transaction import SqlStore
 
-    return claiming
+async def main():
+    store = SqlStore.open(sys.argv[1])
+    await store.read(lambda tx: tx.now)
+    began = time.perf_counter()
+    found = await store.read(lambda tx: tx.history('T-ONE'))
+    print(len(found.journal), time.perf_counter() - began)
+    await store.close()
+
+asyncio.run(main())
+"""
+_WAITING = """
+import asyncio, resource, sys
+from store.transaction import SqlStore
+
+async def main():
+    store = SqlStore.open(sys.argv[1])
+    feed = store.follow()
+    await anext(feed)
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    waits = asyncio.ensure_future(anext(feed))
+    await asyncio.wait([waits], timeout=float(sys.argv[2]))
+    since = resource.getrusage(resource.RUSAGE_SELF)
+    print(since.ru_utime + since.ru_stime - used.ru_utime - used.ru_stime)
+    waits.cancel()
+    await asyncio.wait([waits])
+    await store.close()
+
+asyncio.run(main())
+"""
 
 
-def _free(ticket: TicketId) -> Callable[..., None]:
-    def freeing(tx) -> None:  # type: ignore[no-untyped-def]
-        lock = tx.lock_of(ticket)
-        outcome = release(lock, lock.hold, tx.now)
-        if isinstance(outcome, Released):
-            tx.save_lock(outcome.lock)
-
-    return freeing
+def _fresh(code: str, *said: str) -> list[float]:
+    """The numbers that a new process prints."""
+    done = subprocess.run(
+        [sys.executable, "-c", code, *said],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=Path(__file__).parents[2],
+    )
+    return [float(number) for number in done.stdout.split()]
 
 
 def load(url: str) -> None:
     """Reads the long ticket in fresh processes, imports done."""
-    code = (
-        "import asyncio, sys, time\n"
-        "from store.transaction import SqlStore\n"
-        "async def main():\n"
-        "    store = SqlStore.open(sys.argv[1])\n"
-        "    await store.read(lambda tx: tx.now)\n"
-        "    began = time.perf_counter()\n"
-        "    found = await store.read(lambda tx: tx.history('T-ONE'))\n"
-        "    print(len(found.journal), time.perf_counter() - began)\n"
-        "    await store.close()\n"
-        "asyncio.run(main())\n"
-    )
-    took = []
-    for _ in range(5):
-        said = subprocess.run(
-            [sys.executable, "-c", code, url],
-            capture_output=True,
-            text=True,
-            check=True,
-            cwd=Path(__file__).parents[2],
-        ).stdout.split()
-        took.append(float(said[1]))
-    print(f"  load the whole ticket ({said[0]} entries)  {ms(took):6.1f} ms")
+    took = [_fresh(_LOADING, url) for _ in range(5)]
+    one = ms([seconds for _, seconds in took])
+    print(f"  load the whole ticket ({took[0][0]:.0f} entries)  {one:6.1f} ms")
+
+
+def idle(url: str, seconds: float) -> None:
+    """What a process costs that waits for a change that doesn't come."""
+    (used,) = _fresh(_WAITING, url, str(seconds))
+    print(f"  an idle waiter uses {used / seconds:6.2%} of a processor")
 
 
 async def hand_over(store: SqlStore, other: SqlStore, rounds: int) -> None:
     """A change by one store until another one's follower knows."""
     await store.write(open_ticket("T-HAND"))
+    await store.write(free(TicketId("T-HAND")))
     seen: asyncio.Queue[float] = asyncio.Queue()
 
     async def follow() -> None:
@@ -274,7 +197,6 @@ async def hand_over(store: SqlStore, other: SqlStore, rounds: int) -> None:
             await asyncio.sleep(0.03)
             while not seen.empty():
                 seen.get_nowait()
-            await store.write(_free(TicketId("T-HAND")))
             await store.write(_said)
             began = time.perf_counter()
             waits.append(max(await seen.get() - began, 0.0))
@@ -291,39 +213,105 @@ def _said(tx) -> None:  # type: ignore[no-untyped-def]
     tx.append(TicketId("T-HAND"), buyer("a@example.com"), said)
 
 
+async def growth(url: str, turns: int) -> None:
+    """Bytes on disk against the distinct bytes to be kept, at half the way and all."""
+    store = SqlStore.open(url)
+    hold = await store.write(open_ticket("T-GROWS"))
+    empty = _on_disk(url)
+    sent = [b'{"role":"user","content":"?"}']
+    found = []
+    for n in range(1, turns + 1):
+        text = f"{n:06}" + os.urandom(432).hex()
+        await store.write(a_request(hold, n, sent))
+        await store.write(a_turn(hold, n, text))
+        sent += sent_back(n, text)
+        if n in {turns // 2, turns}:
+            kept = await store.read(_distinct)
+            found.append((_on_disk(url) - empty, kept))
+    await store.close()
+    for n, (used, kept) in zip((turns // 2, turns), found, strict=True):
+        print(
+            f"  {n} turns of one run take {used / 1e6:6.2f} MB for {kept / 1e6:6.2f} MB"
+            f" of distinct records: {used / kept:4.2f}"
+        )
+
+
+_RECORDS = (
+    "SELECT sum(n) FROM ("
+    "SELECT sum(length(body) + coalesce(length(text), 0)) AS n FROM journal"
+    " UNION ALL SELECT sum(length(response)) FROM turns"
+    " UNION ALL SELECT sum(length(content)) FROM bodies) AS kept"
+)
+
+
+def _distinct(tx) -> int:  # type: ignore[no-untyped-def]
+    return int(tx._connection.scalar(sa.text(_RECORDS)))
+
+
+def _on_disk(url: str) -> int:
+    if url.startswith("sqlite"):
+        engine = sa.create_engine(url)
+        with engine.connect() as connection:
+            connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+        engine.dispose()
+        return _file(url).stat().st_size
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("VACUUM")
+        row = connection.execute(
+            "SELECT sum(pg_total_relation_size(c.oid)) FROM pg_class c"
+            " WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'"
+        ).fetchone()
+        assert row is not None
+        return int(row[0])
+
+
+def _file(url: str) -> Path:
+    return Path(url.removeprefix("sqlite:///"))
+
+
 def ms(seconds: list[float]) -> float:
     """The median in milliseconds."""
     return statistics.median(seconds) * 1e3
 
 
-async def measure(url: str, raw: Callable[[int], None], turns: int) -> None:
-    """All of it on one store."""
+async def measure(urls: tuple[str, str, str], turns: int) -> None:
+    """All of it on one store, with a second for the raw driver and one to grow."""
+    url, beside, grows = urls
     store = SqlStore.open(url)
     other = SqlStore.open(url)
     try:
-        await persist(store, raw, turns)
+        await persist(store, beside, turns)
         load(url)
         await at_once(store, 64, 20)
         await claims(store, 64, 20)
         await hand_over(store, other, 40)
+        idle(url, 10.0)
+        await growth(grows, turns)
     finally:
         await store.close()
         await other.close()
 
 
 @contextmanager
-def databases(wanted: str, folder: Path) -> Iterator[Iterator[tuple[str, str]]]:
+def databases(
+    wanted: str, folder: Path
+) -> Iterator[Iterator[tuple[str, tuple[str, str, str]]]]:
     """The databases that were asked for, as kind and URL."""
     with tempfile.TemporaryDirectory(dir=folder) as name:
         cluster = Cluster(fsync=True) if wanted != "sqlite" else None
         if cluster is not None:
             cluster.start()
 
-        def each() -> Iterator[tuple[str, str]]:
+        def each() -> Iterator[tuple[str, tuple[str, str, str]]]:
             if wanted != "postgresql":
-                yield "sqlite", f"sqlite:///{Path(name) / 'handoff.db'}"
+                first, beside, grows = (
+                    f"sqlite:///{Path(name) / file}.db"
+                    for file in ("handoff", "raw", "grows")
+                )
+                yield "sqlite", (first, beside, grows)
             if cluster is not None:
-                yield "postgresql", cluster.create_database()
+                create = cluster.create_database
+                yield "postgresql", (create(), create(), create())
 
         try:
             yield each()
@@ -343,13 +331,9 @@ def main() -> None:
     said = parser.parse_args()
     print(f"load average before: {os.getloadavg()[0]:.1f}")
     with databases(said.store, said.dir) as found:
-        for kind, url in found:
+        for kind, urls in found:
             print(kind)
-            if kind == "sqlite":
-                raw = raw_sqlite(Path(url.removeprefix("sqlite:///")).with_name("raw"))
-            else:
-                raw = raw_postgres(url)
-            asyncio.run(measure(url, raw, said.turns))
+            asyncio.run(measure(urls, said.turns))
 
 
 if __name__ == "__main__":

@@ -261,7 +261,7 @@ class World:
         def age(connection: sa.Connection) -> None:
             connection.execute(sa.update(outbox).values(state_at=long_ago))
 
-        await asyncio.wrap_future(engine.write(age))
+        await engine.write(age)
 
     def delivered(self) -> list[dict[str, Any]]:
         """Everything that has reached the buyer."""
