@@ -37,6 +37,7 @@ class HandoffApp(PacedApp, inherit_bindings=False):
     CSS_PATH = Path(__file__).with_name("console.tcss")
     TITLE = "handoff"
     ENABLE_COMMAND_PALETTE = False
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-mid"), (160, "-wide")]  # noqa: RUF012 # Textual's own form
 
     def __init__(self, services: Services, pace: Pace | None = None) -> None:
         super().__init__(pace or Pace())

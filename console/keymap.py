@@ -21,6 +21,7 @@ class Here:
         pane: `queue`, `timeline`, `chart`, `composer` or `find`.
         typing: Whether letters are text.
         ticket: Whether a ticket is shown.
+        awaits: Whether the rows of another view are still to come.
         mine: Whether the person holds it.
         held: Whether a person holds it.
         pending: Whether a decision waits on it.
@@ -40,6 +41,7 @@ class Here:
     pane: str = "queue"
     typing: bool = False
     ticket: bool = False
+    awaits: bool = False
     mine: bool = False
     held: bool = False
     pending: bool = False

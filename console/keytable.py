@@ -54,7 +54,7 @@ COMMANDS: tuple[Command, ...] = (
         keys=("enter",),
         words="open the ticket",
         short="open",
-        when=lambda h: h.ticket and h.pane == "queue",
+        when=lambda h: (h.ticket or h.awaits) and h.pane == "queue",
         group="Move",
     ),
     Command(

@@ -50,8 +50,6 @@ SAVE = 0.7
 class Desk(DeskNotices):
     """Queue, timeline, chart and composer on one live screen."""
 
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-mid"), (160, "-wide")]  # noqa: RUF012 # Textual's own form
-
     class Failed(Message):
         """Something in the background failed that should not."""
 

@@ -150,6 +150,8 @@ class DeskMoving(DeskPanes, inherit_bindings=False):
 
     def read_window(self, offset: int, *, fresh: bool) -> None:
         """Reads a part of the queue in the background."""
+        if fresh:
+            self.query_one(Queue).expect()
 
         async def read() -> None:
             with suppress(StoreUnreachable):  # the feed says so, and reads all later

@@ -13,7 +13,6 @@ from textual.widgets import Input, TextArea
 
 from console.live import Mine, meet
 from console.screens.desk_team import DeskTeam
-from console.wording import count
 from core.cleanse import one_line
 from core.decision import Role
 from core.errors import StoreUnreachable
@@ -56,7 +55,8 @@ class DeskNotices(DeskTeam, inherit_bindings=False):
             return
         if supervises:
             new = [t for d, t in now.decisions.items() if d not in before.decisions]
-            self._notify(new, "{} waits for a decision · 2", "decisions wait · 2")
+            many = "new decisions wait for approval · 2"
+            self._notify(new, "{} waits for a decision · 2", many)
         asked = sorted(now.offered - before.offered)
         self._notify(asked, "{} is offered to you · 3", "tickets are offered to you")
         given = [t for t in now.held if t not in before.held and not self._own(t)]
@@ -77,7 +77,7 @@ class DeskNotices(DeskTeam, inherit_bindings=False):
         if len(tickets) == 1:
             self.tell(one.format(one_line(tickets[0], 40)))
         elif tickets:
-            self.tell(f"{count(len(tickets), '', '').strip()} {many}")
+            self.tell(f"{len(tickets):,} {many}")
 
     # Presence
 

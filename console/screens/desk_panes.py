@@ -108,6 +108,7 @@ class DeskPanes(Screen[None], inherit_bindings=False):
             pane=pane,
             typing=isinstance(self.focused, Input | Editor),
             ticket=standing is not None,
+            awaits=self.query_one(Queue).awaits,
             mine=standing is not None and standing.held_by == self.me,
             held=standing is not None and standing.held_by is not None,
             pending=standing is not None and bool(standing.pending),
@@ -163,7 +164,7 @@ class DeskPanes(Screen[None], inherit_bindings=False):
         self.paint_hints()
         if self.history is not None:
             self.paint_ticket(self.history)
-        elif self.ticket() is None:
+        elif self.ticket() is None and not self.query_one(Queue).awaits:
             self.paint_nothing()
         if self.has_class("-empty"):
             ways = self.services.ways_in
@@ -203,6 +204,8 @@ class DeskPanes(Screen[None], inherit_bindings=False):
         """The most important line."""
         view = self.view("banner")
         ticket, standing = self.ticket(), self.standing()
+        if self.query_one(Queue).awaits:
+            return
         if ticket is None or standing is None:
             view.draw(lambda _: [])
             return

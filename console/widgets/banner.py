@@ -7,6 +7,7 @@ are quiet.
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import TypeAlias
 
 from console.widgets.sight import Sight
 from console.widgets.spans import EMPTY, Line, Span, clip, ends, line, width_of
@@ -14,6 +15,9 @@ from console.wording import count, span_of, what_waits, when
 from core.cleanse import one_line
 from core.standing import Standing, status
 from core.ticket import Status, TicketId
+
+Keys: TypeAlias = tuple[tuple[str, str, str], ...]
+"""Key, command and what it does, the most important first."""
 
 HANGS = timedelta(seconds=45)
 """A model call that has lasted longer may never be answered: people should know."""
@@ -50,7 +54,7 @@ def banner_line(
         )
     left, right = EMPTY, EMPTY
     for words, keys in said.tries(name):
-        left, right = line((words, said.role)), _keys(said.keys[:keys], said.role)
+        left, right = line((words, said.role)), _keys(keys, said.role)
         if width_of(left) + width_of(right) + 2 <= sight.width:
             break
     return clip(ends(left, (*right, Span(" ", said.role)), sight.width), sight.width)
@@ -65,26 +69,33 @@ class _Said:
         symbol: One cell.
         words: In full.
         brief: The words that matter, where there is no room for all; "" for all.
-        keys: Key, command and what it does, the most important first.
+        keys: What can be done about it.
     """
 
     role: str
     symbol: str
     words: str
     brief: str = ""
-    keys: tuple[tuple[str, str, str], ...] = ()
+    keys: Keys = ()
 
-    def tries(self, name: str) -> list[tuple[str, int]]:
-        """Words and how many keys beside them, from the longest to the shortest."""
-        forms = [
-            f" {self.symbol} {words if name in words else f'{name} · {words}'}"
-            for words in (self.words, self.brief or self.words)
-        ]
-        forms.append(f" {self.symbol} {self.brief or self.words}")
-        return [(words, n) for words in forms for n in (len(self.keys), 1)]
+    def tries(self, name: str) -> list[tuple[str, Keys]]:
+        """Words and the keys beside them, from the longest to the shortest.
+
+        All keys are worth more than all words, and the ticket's name more than a
+        second key.
+        """
+        words, brief = (
+            text if name in text else f"{name} · {text}"
+            for text in (self.words, self.brief or self.words)
+        )
+        bare, keys = self.brief or self.words, self.keys
+        short = tuple((key, act, what.split()[0]) for key, act, what in keys)
+        tries = [(words, keys), (brief, keys), (brief, short), (brief, keys[:1])]
+        tries += [(bare, short), (bare, keys[:1])]
+        return [(f" {self.symbol} {text}", shown) for text, shown in tries]
 
 
-def _keys(keys: tuple[tuple[str, str, str], ...], role: str) -> Line:
+def _keys(keys: Keys, role: str) -> Line:
     """The keys with what they do, each a span of its own."""
     return tuple(
         Span(f"{' · ' if n else ''}{key} {what}", role, act)
@@ -92,7 +103,7 @@ def _keys(keys: tuple[tuple[str, str, str], ...], role: str) -> Line:
     )
 
 
-_TAKE = (("t", "take", "take over"),)
+_TAKE: Keys = (("t", "take", "take over"),)
 
 
 def _said(name: str, s: Standing, sight: Sight, workers: int) -> _Said:

@@ -7,6 +7,7 @@ its place, marked with where the ticket is now, until the cursor moves off it: a
 must never act on a ticket that slipped under the hand, nor on one that nobody sees.
 """
 
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
@@ -63,6 +64,7 @@ class Queue(Painted, can_focus=True, inherit_bindings=False):
         self.agents = 0
         self.now: datetime | None = None
         self.places = Places()
+        self.awaits = False
         self._rows: dict[TicketId, QueueRow] = {}
         self._strips: dict[TicketId, tuple[tuple[object, ...], Strip]] = {}
         self._empty: list[Line] = []
@@ -71,6 +73,17 @@ class Queue(Painted, can_focus=True, inherit_bindings=False):
 
     # What is shown
 
+    def expect(self) -> None:
+        """Lets go of the cursor until the rows of another view or filter are here.
+
+        Keys that move it meanwhile count on the rows that come; no act is about a
+        ticket that nobody has seen yet.
+        """
+        self.awaits = True
+        self.cursor, self.cursor_at = None, 0
+        self.places.let_go()
+        self.refresh()
+
     def show(self, glance: Glance, *, offset: int, total: int, fresh: bool) -> None:
         """Shows a window of the queue as it was read.
 
@@ -78,10 +91,13 @@ class Queue(Painted, can_focus=True, inherit_bindings=False):
             glance: The rows, in the queue's order.
             offset: Where they begin.
             total: Tickets in this view.
-            fresh: Another view or filter: the cursor goes to the first row.
+            fresh: Another view or filter: the cursor goes to the first row, or to
+                where the keys went since `expect`.
         """
+        fresh = fresh or (self.awaits and not offset)
         if fresh:
-            self.cursor, self.cursor_at = None, 0
+            self.cursor, self.cursor_at = None, self.cursor_at if self.awaits else 0
+            self.awaits = False
             self.places.kept = None
         chosen = None if self.cursor is None else (self.cursor, self.cursor_at)
         self.places.load(glance.ids, offset=offset, total=total, chosen=chosen)
@@ -121,7 +137,7 @@ class Queue(Painted, can_focus=True, inherit_bindings=False):
     @property
     def window(self) -> int:
         """Where a window around the rows on the screen begins."""
-        return max(0, self.scroll_offset.y - _LEAD)
+        return 0 if self.awaits else max(0, self.scroll_offset.y - _LEAD)
 
     def _take(self, glance: Glance) -> None:
         kept: Mapping[TicketId, QueueRow] = self._rows
@@ -180,7 +196,7 @@ class Queue(Painted, can_focus=True, inherit_bindings=False):
 
     def last(self) -> None:
         """Moves the cursor to the last ticket."""
-        self._land(self.total - 1)
+        self._land(sys.maxsize)
 
     def page(self, pages: float) -> None:
         """Moves the cursor by so many screens."""
@@ -188,6 +204,7 @@ class Queue(Painted, can_focus=True, inherit_bindings=False):
 
     def select(self, ticket: TicketId) -> None:
         """Selects a ticket, whether the view holds it or not."""
+        self.awaits = False
         if ticket != self.cursor:
             self.places.let_go()
             self.cursor = ticket
@@ -217,6 +234,9 @@ class Queue(Painted, can_focus=True, inherit_bindings=False):
 
     def _land(self, at: int) -> None:
         before, was_at = self.cursor, self.cursor_at
+        if self.awaits:
+            self.cursor_at = max(0, at)
+            return
         at = max(0, min(at, self.total - 1))
         kept = self.places.kept
         if kept is not None and at != kept and self.places.let_go():
