@@ -9,6 +9,7 @@ import asyncio
 import gc
 import logging
 import signal
+import sys
 import traceback
 from contextlib import suppress
 from pathlib import Path
@@ -78,6 +79,7 @@ class HandoffApp(PacedApp, inherit_bindings=False):
         gc.collect()
         gc.freeze()
         gc.set_threshold(20_000, 20, 50)  # a long ticket's records are no garbage
+        sys.setswitchinterval(0.001)  # a key never waits long for a thread that reads
 
     def _killed(self, number: int) -> None:
         self.run_worker(self._leave(128 + number), exit_on_error=False)

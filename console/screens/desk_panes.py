@@ -19,7 +19,6 @@ from console.widgets.queue import Queue
 from console.widgets.sight import Sight, asked_of
 from console.widgets.spans import Line, line
 from console.widgets.timeline import Timeline
-from console.widgets.timeline_items import Item, items_of
 from console.widgets.timeline_values import Reader
 from console.wording import doing, span_of, stopped_words
 from core.cleanse import one_line
@@ -48,7 +47,6 @@ class DeskPanes(Screen[None], inherit_bindings=False):
         self.composing: TicketId | None = None
         self.writing: tuple[TicketId, str] | None = None
         self.writing_seen = 0
-        self._items: tuple[History, tuple[Item, ...]] | None = None
         self.nearby: tuple[Presence, ...] = ()
 
     def ticket(self) -> TicketId | None:
@@ -236,11 +234,8 @@ class DeskPanes(Screen[None], inherit_bindings=False):
         identity = history.standing.identity
         name = one_line(identity.name or "", 60) if identity is not None else ""
         fresh = self.composing != history.ticket.id
-        if self._items is None or self._items[0] is not history:
-            self._items = (history, items_of(history, self.services.zone))
-        items = self._items[1]
         reader = self._reader(name, timeline.inner_width)
-        timeline.show(items, reader, fresh=fresh)
+        timeline.show(self.reads.items, reader, fresh=fresh)
         self._paint_chart(history)
         self._paint_inline(history)
         if fresh:

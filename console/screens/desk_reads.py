@@ -22,6 +22,7 @@ from console.live import (
     mine,
     rows_again,
 )
+from console.widgets.timeline_items import Item
 from core.errors import StoreUnreachable
 from core.history import History, QueueRow
 from core.ports import Pause, QueueQuery
@@ -92,6 +93,7 @@ class Reads:
         self.people: tuple[str, ...] = ()
         self.history: History | None = None
         self.others: tuple[QueueRow, ...] = ()
+        self.items: tuple[Item, ...] = ()
         self.pause: Pause | None = None
         self.mine: Mine | None = None
         self._landed = False
@@ -223,9 +225,11 @@ class Reads:
 
     async def read_chart(self, ticket: TicketId) -> None:
         """Reads a ticket whole and shows it, if the cursor is still on it."""
-        chart = await chart_of(self._services.store, ticket)
+        services = self._services
+        chart = await chart_of(services.store, ticket, services.zone)
         if chart is not None and self._shown.ticket() == ticket:
             self.history, self.others = chart.history, chart.others
+            self.items = chart.items
             self._shown.chart_read(chart.history)
 
     def _took(self, found: Glance) -> None:

@@ -100,15 +100,23 @@ def line(*parts: str | tuple[str, str] | Span) -> Line:
     return tuple(Span(p) if isinstance(p, str) else Span(*p) for p in parts)
 
 
+def cells(text: str) -> int:
+    """Cells that a cleansed text takes."""
+    return len(text) if text.isascii() else cell_len(text)
+
+
 def width_of(spans: Iterable[Span]) -> int:
     """Cells that a line takes."""
-    return sum(cell_len(span.text) for span in spans)
+    return sum(cells(span.text) for span in spans)
 
 
 def fit(text: str, width: int) -> str:
     """The text in exactly so many cells: padded, or cut with `…`."""
     if width <= 0:
         return ""
+    if text.isascii():  # by far the most, and cutting graphemes is dear
+        cut_off = text[: width - 1].rstrip() + "…"
+        return (text if len(text) <= width else cut_off).ljust(width)
     if cell_len(text) <= width:
         return set_cell_size(text, width)
     return set_cell_size(set_cell_size(text, width - 1).rstrip() + "…", width)
@@ -116,7 +124,7 @@ def fit(text: str, width: int) -> str:
 
 def cut(text: str, width: int) -> str:
     """The text in at most so many cells, cut with `…`."""
-    return text if cell_len(text) <= width else fit(text, width).rstrip()
+    return text if cells(text) <= width else fit(text, width).rstrip()
 
 
 def clip(spans: Line, width: int) -> Line:
@@ -126,7 +134,7 @@ def clip(spans: Line, width: int) -> Line:
     out: list[Span] = []
     left = width
     for span in spans:
-        size = cell_len(span.text)
+        size = cells(span.text)
         if size > left - 1 and left > 0:
             out.append(span._replace(text=cut(span.text + " ", left)))
             break
@@ -148,7 +156,7 @@ def wrap(text: str, width: int) -> list[str]:
     width = max(width, 4)
     out: list[str] = []
     for part in text.split("\n"):
-        if len(part) <= width and (part.isascii() or cell_len(part) <= width):
+        if len(part) <= width and (part.isascii() or cells(part) <= width):
             out.append(part)
         else:
             out.extend(_greedy(part, width))
@@ -159,7 +167,7 @@ def _greedy(part: str, width: int) -> list[str]:
     out: list[str] = []
     current, used = "", 0
     for word in part.split(" "):
-        size = cell_len(word)
+        size = cells(word)
         if current and used + 1 + size <= width:
             current, used = f"{current} {word}", used + 1 + size
             continue
@@ -169,7 +177,7 @@ def _greedy(part: str, width: int) -> list[str]:
         while used > width:
             head, current = _chop(current, width)
             out.append(head)
-            used = cell_len(current)
+            used = cells(current)
     return [*out, current]
 
 
@@ -180,7 +188,7 @@ def _chop(word: str, width: int) -> tuple[str, str]:
     low, high = 1, min(len(word), width)
     while low < high:
         middle = (low + high + 1) // 2
-        if cell_len(word[:middle]) <= width:
+        if cells(word[:middle]) <= width:
             low = middle
         else:
             high = middle - 1

@@ -7,7 +7,7 @@ whoever reads further up keeps the line and is told how many came below.
 """
 
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from textual import events
@@ -21,10 +21,15 @@ from console.widgets.timeline_items import Item
 from console.widgets.timeline_lines import lines_of
 from console.widgets.timeline_values import Reader
 
-SLICE = 400
+SLICE = 100
 """Items whose lines are made at a time."""
 
 Made: TypeAlias = tuple[Line, ...]
+
+
+def _two_blanks(above: Sequence[Line], below: Sequence[Line]) -> bool:
+    """Whether a blank line would follow another."""
+    return bool(above and below) and not above[-1] and not below[0]
 
 
 class Timeline(Painted, can_focus=True, inherit_bindings=False):
@@ -46,6 +51,7 @@ class Timeline(Painted, can_focus=True, inherit_bindings=False):
         self._starts: list[int] = []
         self._from = 0
         self._follows = True
+        self._filling = False
 
     # What is shown
 
@@ -80,8 +86,7 @@ class Timeline(Painted, can_focus=True, inherit_bindings=False):
         self._lay_out()
         if follow:
             self.to_end()
-        if self._from:
-            self.call_later(self._earlier)
+        self._fill()
 
     @property
     def at_end(self) -> bool:
@@ -181,32 +186,54 @@ class Timeline(Painted, can_focus=True, inherit_bindings=False):
     def _lay_out(self) -> None:
         if self.reader is None:
             return
-        made: dict[tuple[object, ...], Made] = {}
-        self._lines, self._starts = [], []
-        for item in self.items[self._from :]:
-            opened = item.entry.seq in self._opened
-            key = (item.key, opened)
-            known = self._made.get(key)
-            if known is None:
-                known = tuple(lines_of(item, self.reader, opened=opened))
-            made[key] = known
-            blank = bool(self._lines) and not self._lines[-1]
-            self._starts.append(len(self._lines))
-            self._lines.extend(known[1:] if blank and not known[0] else known)
-        self._made = made
+        known, self._made = self._made, {}
+        self._lines, self._starts = self._laid(self.items[self._from :], known)
         self.virtual_size = Size(0, len(self._lines))
         self.refresh()
+
+    def _laid(
+        self, items: tuple[Item, ...], known: dict[tuple[object, ...], Made]
+    ) -> tuple[list[Line], list[int]]:
+        """The lines of some items, and where each begins."""
+        lines: list[Line] = []
+        starts: list[int] = []
+        for item in items:
+            opened = item.entry.seq in self._opened
+            key = (item.key, opened)
+            made = known.get(key)
+            if made is None and self.reader is not None:
+                made = tuple(lines_of(item, self.reader, opened=opened))
+            self._made[key] = made = made or (EMPTY,)
+            starts.append(len(lines))
+            lines.extend(made[1:] if _two_blanks(lines, made) else made)
+        return lines, starts
+
+    def _fill(self) -> None:
+        """Makes the older items little by little, between whatever else is done."""
+        if self._from and not self._filling:
+            self._filling = True
+            self.call_later(self._filled)
+
+    def _filled(self) -> None:
+        self._filling = False
+        self._earlier()
+        self._fill()
 
     def _earlier(self) -> None:
         """Makes another slice of older items, above what is on the screen."""
         if not self._from or self.reader is None:
             return
-        height, top = len(self._lines), self.scroll_offset.y
-        self._from = max(0, self._from - SLICE)
-        self._lay_out()
-        self.to_row(top + len(self._lines) - height)
-        if self._from:
-            self.call_later(self._earlier)
+        end, top = self._from, self.scroll_offset.y
+        self._from = max(0, end - SLICE)
+        lines, starts = self._laid(self.items[self._from : end], {})
+        twice = _two_blanks(lines, self._lines)
+        more = len(lines) - twice
+        later = (max(len(lines), start + more) for start in self._starts)
+        self._starts = [*starts, *later]
+        self._lines = [*lines, *(self._lines[1:] if twice else self._lines)]
+        self.virtual_size = Size(0, len(self._lines))
+        self.to_row(top + more)
+        self.refresh()
 
     def _extent(self, at: int) -> tuple[int, int]:
         """First line of an item, and the first one after it."""
@@ -245,6 +272,8 @@ class Timeline(Painted, can_focus=True, inherit_bindings=False):
                 self.to_end()
             return
         self._made.clear()
+        if self._follows:
+            self._from = max(0, len(self.items) - SLICE)
         self.reader = Reader(
             me=self.reader.me,
             buyer=self.reader.buyer,
@@ -256,6 +285,7 @@ class Timeline(Painted, can_focus=True, inherit_bindings=False):
             self.to_end()
         else:
             self._land(self.cursor)
+        self._fill()
 
     @override
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:

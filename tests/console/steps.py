@@ -1,7 +1,8 @@
 """Driving the console in tests: its services, and waiting for what must come."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -11,11 +12,17 @@ from textual.pilot import Pilot
 
 from console.app import HandoffApp
 from console.live import Services
+from console.screens.decision import DecisionPanel
 from console.screens.desk import Desk
 from console.screens.pace import AT_ONCE, Pace
+from console.widgets.composer import Composer
 from console.widgets.line_view import LineView
+from console.widgets.queue import Queue
 from console.widgets.spans import plain
 from core.decision import Operator
+from core.history import History
+from core.ports import Store
+from core.ticket import TicketId
 from tests.console.scenes import ME, NOW
 
 
@@ -149,3 +156,58 @@ async def until(
             shown = screen_text(pilot.app)  # type: ignore[arg-type] # ours
             raise AssertionError(f"waited in vain: {what or wanted}\n{shown}")
         await asyncio.sleep(0.01)
+
+
+WIDE = (200, 50)
+
+
+@asynccontextmanager
+async def sitting(
+    store: object, size: tuple[int, int] = WIDE, **more: object
+) -> AsyncIterator[tuple[Pilot[None], HandoffApp]]:
+    """Somebody at the desk, in the view of everything."""
+    app = app_on(store, **more)  # type: ignore[arg-type] # as the dataclass has them
+    async with app.run_test(size=size) as pilot:
+        await all_view(pilot, app)
+        yield pilot, app
+
+
+async def shown(pilot: Pilot[None], app: HandoffApp, ticket: str) -> None:
+    """Waits until a ticket is on the desk."""
+    await until(pilot, lambda: ticket in pane_text(app, "banner"), f"{ticket} shown")
+    await until(
+        pilot,
+        lambda: (
+            desk_of(app).history is not None
+            and desk_of(app).history.ticket.id == ticket
+        ),
+        f"{ticket} read",
+    )
+
+
+async def all_view(pilot: Pilot[None], app: HandoffApp) -> None:
+    """Goes to the view of everything."""
+    await until(pilot, lambda: desk_of(app).reads.counts)
+    await press(pilot, "6")
+    await until(pilot, lambda: desk_of(app).query_one(Queue).view == "all", "view 6")
+    await until(pilot, lambda: desk_of(app).ticket() is not None, "a ticket")
+
+
+async def stored(store: Store, ticket: TicketId) -> History:
+    """What is stored of a ticket."""
+    return await store.read(lambda tx: tx.history(ticket))
+
+
+async def held(pilot: Pilot[None], app: HandoffApp) -> None:
+    """Takes the ticket over that is shown."""
+    await press(pilot, "t")
+    await until(pilot, lambda: "YOU HOLD" in pane_text(app, "banner"), "held")
+    await until(pilot, lambda: desk_of(app).query_one(Composer).has_class("-open"))
+
+
+async def card_opened(pilot: Pilot[None], app: HandoffApp) -> None:
+    """Opens the decision's card and waits until it listens."""
+    await until(pilot, lambda: desk_of(app).pending() is not None)
+    await press(pilot, "a")
+    await until(pilot, lambda: isinstance(app.screen, DecisionPanel))
+    await until(pilot, lambda: app.screen.listening)

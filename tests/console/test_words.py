@@ -75,6 +75,15 @@ def test_the_banner_says_what_matters_and_its_key_at_every_width(width: int) -> 
         assert key in plain([made])
 
 
+@pytest.mark.parametrize("width", [60, 65, 73])
+def test_the_banner_of_a_decision_has_both_keys_on_every_desk(width: int) -> None:
+    scene = kitchen()
+    sight = replace(SIGHT, width=width)
+    made = plain([banner_line(scene.ticket, scene.standing(), sight, workers=1)])
+    assert "a card · t take" in made
+    assert scene.ticket in made
+
+
 def test_a_pause_of_everything_is_said_with_its_author() -> None:
     stopped = replace(SIGHT, width=80, stopped="by Sam: prompt regression")
     resting = kitchen()

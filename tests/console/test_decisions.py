@@ -1,0 +1,210 @@
+"""A decision's card: nothing is decided by accident, and everything on purpose."""
+
+from collections.abc import Mapping
+from decimal import Decimal
+
+from textual import events
+
+from console.app import HandoffApp
+from console.screens.arguments import ArgumentsForm
+from console.screens.decision import DecisionPanel
+from console.screens.overlays import PalettePanel
+from console.widgets.composer import Composer
+from console.widgets.spans import plain
+from core.ticket import TicketId
+from core.tool import Approve, Consequence, ToolPolicy, ToolSpec
+from tests.console.counter import Counter
+from tests.console.steps import (
+    WIDE,
+    app_on,
+    card_opened,
+    desk_of,
+    press,
+    screen_text,
+    sitting,
+    stored,
+    told,
+    until,
+)
+
+REFUND = ToolSpec(
+    name="refund_order",
+    description="",
+    input_schema={
+        "type": "object",
+        "properties": {
+            "order_id": {"type": "string"},
+            "amount": {"type": "string"},
+            "reason": {"type": "string"},
+        },
+    },
+    policy=ToolPolicy(
+        consequence=Consequence.MONEY,
+        approve=Approve.OVER,
+        approve_over=Decimal(50),
+        amount="amount",
+    ),
+)
+
+
+async def state(counter: Counter, ticket: TicketId) -> str:
+    """How the ticket's decision stands."""
+    return (await stored(counter.store, ticket)).decisions[0].state.value
+
+
+def card(app: HandoffApp) -> str:
+    """What the open card shows."""
+    return plain(app.screen.query_one("#card").lines)
+
+
+async def test_rule_06_the_opening_key_and_a_quick_y_approve_nothing(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("I want my money back.")
+    await counter.proposes(ticket, {"order_id": "O-1", "amount": "118.00"})
+    async with sitting(counter.store) as (pilot, app):
+        await until(pilot, lambda: "Waiting for a decision" in screen_text(app))
+        await until(pilot, lambda: desk_of(app).pending() is not None)
+        await press(pilot, "a", "y", "a")
+        await until(pilot, lambda: isinstance(app.screen, DecisionPanel))
+        await until(pilot, lambda: app.screen.listening)
+        await press(pilot, "a", "t", "R")
+        decisions = (await stored(counter.store, ticket)).decisions
+        assert decisions[0].state.value == "pending"
+        await until(pilot, lambda: app.screen.read_whole)
+        await press(pilot, "y")
+        await until(pilot, lambda: "D-1 approved" in told(app))
+        assert (await stored(counter.store, ticket)).decisions[
+            0
+        ].state.value == "approved"
+
+
+async def test_rule_06_a_long_card_must_have_been_read_to_its_end(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("I want my money back.")
+    reason = "ok\n\nAmount: 1.00\u202e" + "x" * 3000
+    await counter.proposes(ticket, {"order_id": "O-1", "reason": reason})
+    async with sitting(counter.store, (80, 24)) as (pilot, app):
+        await card_opened(pilot, app)
+        shown_card = screen_text(app)
+        assert "118.00 EUR" in shown_card
+        assert "\\u202e" in shown_card
+        assert not any(
+            ln.strip(" │").startswith("Amount") for ln in shown_card.split("\n")
+        )
+        await press(pilot, "y")
+        assert (await stored(counter.store, ticket)).decisions[
+            0
+        ].state.value == "pending"
+        await press(pilot, "G")
+        await until(pilot, lambda: app.screen.read_whole)
+        await press(pilot, "y")
+        await until(pilot, lambda: app.screen is desk_of(app))
+        await until(pilot, lambda: desk_of(app).pending() is None)
+        assert (await stored(counter.store, ticket)).decisions[
+            0
+        ].state.value == "approved"
+
+
+async def test_rule_06_a_newer_message_comes_onto_the_open_card(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("I want my money back.")
+    await counter.proposes(ticket, {"order_id": "O-1"})
+    async with sitting(counter.store) as (pilot, app):
+        await until(pilot, lambda: desk_of(app).pending() is not None)
+        await press(pilot, "a")
+        await until(pilot, lambda: isinstance(app.screen, DecisionPanel))
+        await counter.writes("No, keep it!", ticket=ticket)
+        await until(pilot, lambda: "STALE" in card(app))
+        await until(pilot, lambda: "No, keep it!" in card(app))
+
+
+async def test_a_decision_is_rejected_with_a_reason_only(counter: Counter) -> None:
+    ticket = await counter.writes("I want my money back.")
+    await counter.proposes(ticket, {"order_id": "O-1"})
+    async with sitting(counter.store) as (pilot, app):
+        await card_opened(pilot, app)
+        await press(pilot, "x", "enter")
+        assert isinstance(app.screen, DecisionPanel)
+        await press(pilot, *"[/] y %s {x}", "enter")
+        await until(pilot, lambda: "D-1 rejected" in told(app))
+        decision = (await stored(counter.store, ticket)).decisions[0]
+        assert (decision.state.value, decision.why) == ("rejected", "[/] y %s {x}")
+
+
+async def test_an_override_without_its_tool_is_refused_in_one_line(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("I want my money back.")
+    await counter.proposes(ticket, {"order_id": "O-1"})
+    async with sitting(counter.store) as (pilot, app):
+        await card_opened(pilot, app)
+        await press(pilot, "e")
+        form = app.screen.query_one(ArgumentsForm)
+        await until(pilot, lambda: form.texts == ["O-1"])
+        await until(pilot, lambda: "judged when stored" in screen_text(app))
+        await press(pilot, "ctrl+s")
+        await until(pilot, lambda: "can't be reached to check" in told(app))
+        assert (await stored(counter.store, ticket)).decisions[
+            0
+        ].state.value == "pending"
+
+
+async def test_an_override_is_a_form_that_says_what_the_policy_makes_of_it(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("I want my money back.")
+    await counter.proposes(ticket, {"order_id": "O-1", "amount": "118.00"})
+
+    async def tools() -> Mapping[str, ToolSpec]:
+        return {"refund_order": REFUND}
+
+    app = app_on(counter.store, tools=tools)
+    async with app.run_test(size=WIDE) as pilot:
+        await until(pilot, lambda: desk_of(app).pending() is not None)
+        await press(pilot, "a")
+        await until(pilot, lambda: isinstance(app.screen, DecisionPanel))
+        await until(pilot, lambda: app.screen.listening and app.screen.spec)
+        await press(pilot, "e")
+        form = app.screen.query_one(ArgumentsForm)
+        await until(pilot, lambda: form.texts == ["O-1", "118.00", ""])
+        await until(pilot, lambda: "yours to decide" in screen_text(app))
+        await press(pilot, "enter", "end", "backspace", "x")
+        await until(pilot, lambda: "not a positive amount" in screen_text(app))
+        await press(pilot, *["backspace"] * 6, *"18.5")
+        await until(pilot, lambda: "within the policy" in screen_text(app))
+        await press(pilot, "ctrl+s")
+        await until(pilot, lambda: "approved with changed arguments" in told(app))
+        decision = (await stored(counter.store, ticket)).decisions[0]
+        assert decision.final_input == {"order_id": "O-1", "amount": "18.5"}
+
+
+async def test_what_is_typed_right_after_a_key_is_text_and_no_command(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("I want my money back.")
+    await counter.proposes(ticket, {"order_id": "O-1"})
+    async with sitting(counter.store) as (pilot, app):
+        await until(pilot, lambda: desk_of(app).pending() is not None)
+        for character in "nakt":
+            app.post_message(events.Key(character, character))
+        composer = desk_of(app).query_one(Composer)
+        await until(pilot, lambda: composer.text == "akt", "typed")
+        app.post_message(events.Key("escape", None))
+        await until(pilot, lambda: desk_of(app).pane() == "timeline")
+        for key, character in (("slash", "/"), ("q", "q"), ("a", "a"), ("t", "t")):
+            app.post_message(events.Key(key, character))
+        await until(pilot, lambda: desk_of(app).query_one("#find").value == "qat")
+        app.post_message(events.Key("escape", None))
+        await until(pilot, lambda: desk_of(app).pane() == "timeline")
+        for key, character in (("colon", ":"), ("d", "d"), ("a", "a"), ("r", "r")):
+            app.post_message(events.Key(key, character))
+        await until(pilot, lambda: isinstance(app.screen, PalettePanel))
+        await until(
+            pilot, lambda: [b.value for b in app.screen.query("#panel-find")] == ["dar"]
+        )
+        history = await stored(counter.store, ticket)
+        assert history.lock.holder is None
+        assert history.decisions[0].state.value == "pending"
