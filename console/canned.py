@@ -1,38 +1,71 @@
-"""Replies that are written already: Markdown files of a team, filled from the chart.
+"""Replies and macros that are written already: a folder's files and the team's own.
 
-A file's name is the reply's name. `{name}`, `{ticket}`, `{subject}`, `{operator}` and
-the names of the task state stand for what the chart says; what it does not say stays
-as it is, so that nobody sends a gap without seeing it. Values are foreign text and
-are never looked at for further names.
+A file's name is its name; a file goes before what the team keeps under the same name.
+What the names in braces stand for comes from the chart: `{name}` (of a verified buyer
+only), `{customer}`, `{ticket}`, `{subject}`, `{operator}`, and the task state's own.
 """
 
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeAlias
 
 from core.history import History
+from core.ports import Canned
+from core.written import CARRY_ON, LARGEST, Unreadable, Written, read
 
-_NAME = re.compile(r"\{([A-Za-z][A-Za-z0-9_ -]{0,39})\}")
-_LARGEST = 20_000
+Shelf: TypeAlias = Mapping[str, Written | Unreadable]
+
 _MOST = 500
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """Where a written text comes from.
+
+    Attributes:
+        name: What people call it.
+        text: Markdown.
+        canned: The team's, or None for a file.
+    """
+
+    name: str
+    text: str
+    canned: Canned | None = field(default=None)
+
+
+def files_beside(config: Path | None) -> dict[str, str]:
+    """The texts in the folder `replies` beside a configuration file."""
+    return {} if config is None else read_replies(config.resolve().parent / "replies")
+
+
 def read_replies(folder: Path) -> dict[str, str]:
-    """The replies of a folder, by name; empty where there is none."""
+    """The texts of a folder's Markdown files, by name; empty where there is none."""
     found: dict[str, str] = {}
     if not folder.is_dir():
         return found
     for path in sorted(folder.glob("*.md"))[:_MOST]:
         try:
-            text = path.read_text(encoding="utf-8")
+            found[path.stem] = path.read_text(encoding="utf-8")[: LARGEST + 1]
         except (OSError, UnicodeDecodeError):
             continue
-        found[path.stem] = text.strip()[:_LARGEST]
     return found
 
 
+def kept(files: Mapping[str, str], team: Sequence[Canned]) -> tuple[Kept, ...]:
+    """Everything that is there, by name."""
+    found = {c.name: Kept(name=c.name, text=c.text, canned=c) for c in team}
+    found |= {name: Kept(name=name, text=text) for name, text in files.items()}
+    return tuple(found[name] for name in sorted(found))
+
+
+def shelf(files: Mapping[str, str], team: Sequence[Canned]) -> Shelf:
+    """What all of it says, by name."""
+    return {k.name: read(k.name, k.text) for k in kept(files, team)}
+
+
 def values_of(history: History, me: str) -> dict[str, str]:
-    """What the names in a written reply stand for on a ticket."""
+    """What the names in a written text stand for on a ticket."""
     identity = history.standing.identity
     values = {
         name: str(value)
@@ -44,11 +77,35 @@ def values_of(history: History, me: str) -> dict[str, str]:
         "subject": history.ticket.subject,
         "operator": me,
     }
-    if identity is not None and identity.name:
-        values["name"] = identity.name
+    values.pop("name", None)  # the agent's word is no verification
+    values.pop("customer", None)
+    if identity is not None:
+        values["customer"] = identity.customer
+        if identity.name:
+            values["name"] = identity.name
     return values
 
 
-def filled(text: str, values: Mapping[str, str]) -> str:
-    """The reply with its names replaced, each once."""
-    return _NAME.sub(lambda m: values.get(m[1], m[0]), text)
+STEP_WORDS = {
+    "reply": "reply to the buyer",
+    "state": "amend the state",
+    "note": "note for colleagues",
+    "note_for_agent": "note for the agent",
+    "release": "give back",
+}
+"""What each step of a macro is called."""
+
+
+def release_words(release: str) -> str:
+    """Where a macro gives the ticket, in words."""
+    match release:
+        case "agent":
+            return "to the agent, waits for the buyer"
+        case "queue":
+            return "to the queue, for people"
+        case "resolved":
+            return "resolved"
+        case _ if release == CARRY_ON:
+            return "to the agent, carries on now"
+        case _:
+            return f"to {release}"

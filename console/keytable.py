@@ -27,7 +27,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         id="canned",
         keys=("ctrl+o",),
-        words="a reply that is written already",
+        words="a reply or a macro that is written already",
         short="canned reply",
         when=lambda h: h.mine and h.pane == "composer" and not h.noting,
         typing=True,

@@ -17,7 +17,16 @@ from console.widgets.timeline_items import Item, items_of
 from core.decision import Operator
 from core.errors import StoreUnreachable, UnknownTicket
 from core.history import History, QueueRow
-from core.ports import Clock, Ids, Pause, Presence, QueueQuery, Store, Transaction
+from core.ports import (
+    Canned,
+    Clock,
+    Ids,
+    Pause,
+    Presence,
+    QueueQuery,
+    Store,
+    Transaction,
+)
 from core.ticket import TicketId
 from core.tool import ToolSpec
 
@@ -66,7 +75,7 @@ class Services:
         hold_off: How long a reply written here can be taken back.
         ascii: Whether the terminal can show nothing but ASCII.
         keys: Other keys for commands, by the command's id.
-        canned: Replies that are written already, by name.
+        canned: Texts of written replies and macros that are files, by name.
     """
 
     store: Store
@@ -211,6 +220,11 @@ async def mine(store: Store, me: str) -> Mine:
         )
 
     return await store.read(look)
+
+
+async def team_replies(store: Store) -> tuple[Canned, ...]:
+    """Reads what the team has written already."""
+    return await store.read(lambda tx: tx.canned())
 
 
 async def meet(store: Store, said: Presence) -> tuple[Presence, ...]:

@@ -8,6 +8,7 @@ same facts as JSON are in `shapes`.
 import json
 from collections.abc import Iterable, Sequence
 
+from console.canned import STEP_WORDS, Kept, release_words
 from console.plain_journal import compact, entry_line, stamp
 from console.wording import count, doing, money, stop_words
 from core.cleanse import cleanse, one_line
@@ -19,6 +20,7 @@ from core.ports import Presence
 from core.standing import status
 from core.ticket import Json
 from core.turn import Run, RunRecord
+from core.written import Unreadable, Written, read
 
 _GAP = "  "
 _ONE = 60
@@ -216,4 +218,35 @@ def people(found: Sequence[Operator]) -> str:
     return "\n".join(
         f"{one_line(o.name)} {o.role.value}{' disabled' if o.disabled else ''}"
         for o in found
+    )
+
+
+def canned(found: Sequence[Kept]) -> str:
+    """What is written already: name, kind, and the beginning."""
+    return "\n".join(_kept(k) for k in found) or "Nothing is written yet."
+
+
+def _kept(kept: Kept) -> str:
+    said = read(kept.name, kept.text)
+    name = f"{one_line(kept.name, 60):24}"
+    if isinstance(said, Unreadable):
+        return f"{name} ! {one_line(said.why, 300)}"
+    kind = "macro" if said.is_macro else "reply"
+    return f"{name} {kind}  {one_line(said.reply, 60)}".rstrip()
+
+
+def macro(said: Written) -> str:
+    """All that a reply or macro would do, in order."""
+    state = said.state and json.dumps(dict(said.state), ensure_ascii=False)
+    parts = {
+        "reply": said.reply,
+        "state": state,
+        "note": said.note,
+        "note_for_agent": said.note_for_agent,
+        "release": said.release and release_words(said.release),
+    }
+    return "\n".join(
+        f"{STEP_WORDS[step]}:\n  " + cleanse(text).replace("\n", "\n  ")
+        for step, text in parts.items()
+        if text
     )

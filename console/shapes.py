@@ -11,6 +11,7 @@ from dataclasses import fields
 from datetime import UTC, datetime
 from decimal import Decimal
 
+from console.canned import Kept
 from core.decision import Decision, Operator
 from core.history import Draft, History, QueueRow, Reply
 from core.identity import Identity, SentUnder, sent_under
@@ -22,6 +23,7 @@ from core.standing import Standing, status
 from core.ticket import Actor, Json, TicketId
 from core.tool import ToolResult
 from core.turn import Run, RunRecord, Turn, Usage
+from core.written import Unreadable, Written, read
 
 Shape = dict[str, Json]
 
@@ -356,6 +358,32 @@ def result(answer: ToolResult) -> Shape:
         "is_error": answer.is_error,
         "structured": answer.structured,
     }
+
+
+def written(said: Written) -> Shape:
+    """What a reply or macro does."""
+    return {
+        "name": said.name,
+        "kind": "macro" if said.is_macro else "reply",
+        "reply": said.reply or None,
+        "state": said.state,
+        "note": said.note or None,
+        "note_for_agent": said.note_for_agent or None,
+        "release": said.release,
+    }
+
+
+def canned(kept: Kept) -> Shape:
+    """A line of `handoff canned list`."""
+    said = read(kept.name, kept.text)
+    by = kept.canned
+    shown: Shape = {"name": kept.name, "from": "file" if by is None else "store"}
+    if isinstance(said, Unreadable):
+        return shown | {"kind": None, "problem": said.why}
+    shown |= written(said)
+    shown["by"] = None if by is None else by.by
+    shown["at"] = None if by is None else when(by.at)
+    return shown
 
 
 def _time(text: str | None) -> str | None:

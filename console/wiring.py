@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from console.canned import read_replies
+from console.canned import files_beside
 from console.config import Config
 from console.live import Services
 from console.web.door import Door
@@ -287,9 +287,7 @@ def services(config: Config, store: Store, who: Operator, title: str = "") -> Se
         hold_off=config.limits.hold_off_human,
         keys=config.keys,
         ascii=not (sys.stdout.encoding or "").lower().startswith("utf"),
-        canned=read_replies(config.file.resolve().parent / "replies")
-        if config.file is not None
-        else {},
+        canned=files_beside(config.file),
         tools=tools if config.tool_servers else None,
         log_path=Path(os.environ["HANDOFF_LOG"])
         if "HANDOFF_LOG" in os.environ

@@ -77,7 +77,7 @@ class HouseAct:
     Attributes:
         by: The operator.
         act: `paused`, `resumed`, `added`, `made agent`, `made supervisor`,
-            `disabled`, `enabled` or `refused`.
+            `disabled`, `enabled`, `wrote a reply`, `removed a reply` or `refused`.
         whom: The operator it was done to, or None.
         why: In words, or "".
         at: The database's clock.
@@ -87,6 +87,23 @@ class HouseAct:
     act: str
     whom: str | None
     why: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Canned:
+    """A reply or macro that the team has written already, as `core.written` reads it.
+
+    Attributes:
+        name: What people call it.
+        text: Markdown; "" removes it.
+        by: The operator who wrote it.
+        at: The database's clock.
+    """
+
+    name: str
+    text: str
+    by: str
     at: datetime
 
 
@@ -329,6 +346,12 @@ class Transaction(Protocol):
 
     def house_acts(self) -> tuple[HouseAct, ...]:
         """All that was done to the whole house, oldest first."""
+
+    def canned(self) -> tuple[Canned, ...]:
+        """What the team has written already, by name."""
+
+    def save_canned(self, said: Canned) -> None:
+        """Stores a reply over what had its name; an empty text removes it."""
 
     def report_presence(self, presence: Presence) -> None:
         """Stores what a console says of itself; `seen_at` is this transaction's now."""

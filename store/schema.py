@@ -366,3 +366,13 @@ house_acts = sa.Table(
 
 The last `paused` or `resumed` says whether the agent is stopped everywhere.
 """
+
+canned = sa.Table(
+    "canned",
+    metadata,
+    _key("name"),
+    _text("text"),
+    _text("operator"),
+    _moment("at"),
+)
+"""What the team has written already; an empty text was removed."""

@@ -18,6 +18,7 @@ from core.journal import Body, Entry
 from core.ledger import Action, ActionEvent
 from core.lock import Hold, Lock
 from core.ports import (
+    Canned,
     HouseAct,
     Pause,
     Presence,
@@ -30,6 +31,7 @@ from core.standing import Standing
 from core.ticket import Actor, RunId, Ticket, TicketId
 from core.turn import ModelResponse, Run, RunRecord, Turn
 from store import (
+    canned,
     decisions,
     drafts,
     house,
@@ -380,6 +382,14 @@ class SqlTransaction:
     def house_acts(self) -> tuple[HouseAct, ...]:
         """All that was done to the whole house, oldest first."""
         return house.read_acts(self._connection)
+
+    def canned(self) -> tuple[Canned, ...]:
+        """What the team has written already, by name."""
+        return canned.read(self._connection)
+
+    def save_canned(self, said: Canned) -> None:
+        """Stores a reply over what had its name; an empty text removes it."""
+        canned.save(self._connection, said)
 
     def report_presence(self, presence: Presence) -> None:
         """Stores what a console says of itself, now."""

@@ -1,6 +1,9 @@
-"""Written replies to choose from, with a preview; choosing only writes, never sends."""
+"""Written replies and macros to choose from, with a preview; choosing does nothing yet.
 
-from collections.abc import Mapping
+A reply goes into the composer, a macro comes up as a panel that says all it will do.
+"""
+
+from collections.abc import Callable
 
 from textual import events
 from textual.app import ComposeResult
@@ -8,34 +11,40 @@ from textual.containers import Vertical
 from textual.widgets import Input
 from typing_extensions import override
 
+from console.canned import Shelf
 from console.screens.panel import Panel
 from console.widgets.choices import Choice, Choices
 from console.widgets.line_view import LineView
+from console.widgets.macro_lines import macro_lines
 from console.widgets.spans import EMPTY, Line, line, paragraph
 from core.cleanse import cleanse, one_line
+from core.written import Unreadable, Written
 
 _PREVIEW = 10
+_WIDTH = 64
 
 
-class CannedPanel(Panel[str]):
-    """The replies of the team; typing narrows them."""
+class CannedPanel(Panel[Written]):
+    """What the team has written already; typing narrows it."""
 
-    def __init__(self, replies: Mapping[str, str]) -> None:
+    def __init__(self, shelf: Shelf, filled: Callable[[Written], Written]) -> None:
         """Makes the panel.
 
         Args:
-            replies: Texts with their names filled in, by the reply's name.
+            shelf: Everything that is written, by name.
+            filled: Puts in what the chart says, for the preview.
         """
         super().__init__()
         self.listening = True
-        self.replies = dict(replies)
+        self.shelf = shelf
+        self.filled = filled
         self.early = ""
 
     @override
     def compose(self) -> ComposeResult:
         keys = line(("⏎", "key"), (" writes it   ", "dim"), ("esc", "key"))
         with Vertical(id="panel"):
-            yield Input(id="panel-find", placeholder="written replies")
+            yield Input(id="panel-find", placeholder="written replies and macros")
             yield Choices(self._found(""), id="choices")
             yield LineView(id="panel-head")
             yield LineView([line(*keys, (" back", "dim"))], id="panel-keys")
@@ -46,6 +55,18 @@ class CannedPanel(Panel[str]):
         box = self.query_one(Input)
         box.value, self.early = self.early, ""
         self.set_focus(box)
+        self._preview()
+
+    def learn(self, shelf: Shelf) -> None:
+        """Offers what the store says by now; the cursor stays on its name."""
+        choices = self.query_one(Choices)
+        chosen, self.shelf = choices.chosen, shelf
+        found = self._found(self.query_one(Input).value)
+        choices.show(found)
+        names = [choice.id for choice in found]
+        if chosen in names:
+            choices.step(names.index(chosen))
+        choices.refresh(layout=True)
         self._preview()
 
     @override
@@ -59,21 +80,27 @@ class CannedPanel(Panel[str]):
     def _found(self, wanted: str) -> list[Choice]:
         words = wanted.casefold().split()
         return [
-            Choice(id=name, line=line(one_line(name, 60)))
-            for name, text in self.replies.items()
-            if all(word in f"{name}\n{text}".casefold() for word in words)
+            Choice(id=name, line=_row(name, said))
+            for name, said in self.shelf.items()
+            if all(word in _words(said) for word in words)
         ]
 
     def _preview(self) -> None:
         chosen = self.query_one(Choices).chosen
-        if not self.replies:
+        said = None if chosen is None else self.shelf[chosen]
+        if not self.shelf:
             none = "No written replies. Put Markdown files into the folder `replies`"
-            lines: list[Line] = [EMPTY, *paragraph(f"{none} beside handoff.toml.", 64)]
-        elif chosen is None:
+            more = f"{none} beside handoff.toml, or use `handoff canned add`."
+            lines: list[Line] = [EMPTY, *paragraph(more, _WIDTH)]
+        elif said is None:
             lines = [EMPTY, line(("none holds these words", "dim"))]
+        elif isinstance(said, Unreadable):
+            lines = [EMPTY, *paragraph(one_line(said.why, 300), _WIDTH, "harm")]
+        elif said.is_macro:
+            lines = [EMPTY, *macro_lines(self.filled(said), _WIDTH)]
         else:
-            text = cleanse(self.replies[chosen], limit=2000, lines=_PREVIEW)
-            lines = [EMPTY, *paragraph(text, 64, "dim")[:_PREVIEW]]
+            text = cleanse(self.filled(said).reply, limit=2000, lines=_PREVIEW)
+            lines = [EMPTY, *paragraph(text, _WIDTH, "dim")[:_PREVIEW]]
         self.query_one("#panel-head", LineView).show(lines)
 
     def on_input_changed(self, event: Input.Changed) -> None:
@@ -93,5 +120,23 @@ class CannedPanel(Panel[str]):
         self.query_one(Choices).take()
 
     def on_choices_taken(self, event: Choices.Taken) -> None:
-        """Answers with the text."""
-        self.dismiss(self.replies[event.choice])
+        """Answers with it, unless it can't be read."""
+        event.stop()
+        said = self.shelf[event.choice]
+        if isinstance(said, Written):
+            self.dismiss(said)
+
+
+def _row(name: str, said: Written | Unreadable) -> Line:
+    shown = one_line(name, 40)
+    if isinstance(said, Unreadable):
+        return line((shown, "dim"), ("  can't be read", "harm"))
+    return line(shown, ("  macro", "dim")) if said.is_macro else line(shown)
+
+
+def _words(said: Written | Unreadable) -> str:
+    texts = [said.name]
+    if isinstance(said, Written):
+        texts += [said.reply, said.note, said.note_for_agent]
+        texts += ["macro"] if said.is_macro else []
+    return "\n".join(texts).casefold()

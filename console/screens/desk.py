@@ -110,6 +110,7 @@ class Desk(DeskNotices):
         self.run_worker(
             self.follower.run(), name="The feed", group="feed", exit_on_error=False
         )
+        self.run_worker(self.read_written(), name="Reading replies", group="written")
         self.set_interval(1.0, self._tick)
         self.call_after_refresh(self.paint)
 

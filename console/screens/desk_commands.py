@@ -3,12 +3,10 @@
 import time
 from collections.abc import Callable
 
-from console.canned import filled, values_of
 from console.screens.acts import Said, taken_words
 from console.screens.ask import SurePanel
-from console.screens.canned import CannedPanel
 from console.screens.decision import DecisionPanel, Ruling
-from console.screens.desk_acting import DeskActing
+from console.screens.desk_canned import DeskCanned
 from console.screens.give_back import GiveBackPanel
 from console.screens.overlays import HelpPanel, LeavePanel, PalettePanel
 from console.screens.withheld import Caught, WithheldPanel
@@ -16,6 +14,7 @@ from console.widgets.banner import Taking
 from console.widgets.card_lines import stale_lines
 from console.widgets.composer import Composer
 from console.widgets.timeline import Timeline
+from core.cleanse import one_line
 from core.decision import Decision
 from core.flows.handoff import GiveBack
 from core.history import History, Reply
@@ -25,7 +24,7 @@ _PRESS = 3.0
 """Seconds between two looks whether a run that should stop is dead."""
 
 
-class DeskCommands(DeskActing, inherit_bindings=False):
+class DeskCommands(DeskCanned, inherit_bindings=False):
     """`_do_ID` for each id of the table."""
 
     def __init__(self) -> None:
@@ -96,6 +95,11 @@ class DeskCommands(DeskActing, inherit_bindings=False):
         if not text.strip():
             self.tell("There is nothing to send", good=False)
             return
+        missing = self.gaps_in(text) if mode == "reply" else ()
+        if missing:
+            names = one_line(", ".join(f"{{{name}}}" for name in missing), 60)
+            self.tell(f"Fill in {names} first; nothing was sent", good=False)
+            return
         newest = history.newest_buyer_seq()
         if mode == "reply" and newest > self.drafts.begun(ticket, mode):
             self._ask_stale(history)
@@ -149,20 +153,6 @@ class DeskCommands(DeskActing, inherit_bindings=False):
             self.drafts.write(reply.ticket, "reply", text, self.writing_seen)
             self.composer_again()
         return said
-
-    def _do_canned(self) -> None:
-        history = self.history
-        if history is None:
-            return
-        values = values_of(history, self.me)
-        ready = {n: filled(t, values) for n, t in self.services.canned.items()}
-
-        def answer(text: str | None) -> None:
-            self.go("composer")
-            if text:
-                self.query_one(Composer).insert(text)
-
-        self.app.push_screen(CannedPanel(ready), answer)
 
     def on_composer_slash(self, event: Composer.Slash) -> None:
         """Offers written replies where nothing is written yet."""

@@ -6,14 +6,17 @@ Each is a flow and its answer in one plain line, as in `acts`.
 from collections.abc import Awaitable, Callable
 from datetime import datetime
 
+from console.canned import STEP_WORDS
 from console.live import Services
 from console.screens.acts import Said, no, outcome_said, told
 from core.cleanse import one_line
 from core.decision import Role
 from core.flows import amend, handoff, offer, people, switch
+from core.flows.macro import Use, perform
 from core.flows.person import NotPossible
 from core.lock import Acquired, AlreadyYours, HeldBy, PassedOn, TakeoverWanted
 from core.ticket import TicketId
+from core.written import CARRY_ON
 
 
 class TeamActs:
@@ -91,6 +94,24 @@ class TeamActs:
             return outcome_said(done, "It sleeps; a message of the buyer wakes it")
 
         return await told(sleep, ticket)
+
+    async def macro(self, ticket: TicketId, use: Use) -> Said:
+        """Does all that a macro says, or tells how far it came."""
+
+        async def work(ticket: TicketId) -> Said:
+            came = await perform(self._store, ticket, self._me, use)
+            name = one_line(use.written.name, 40)
+            if came.refusal is None:
+                to_agent = use.written.release in {"agent", CARRY_ON}
+                given = came.given
+                off = to_agent and given is not None and not given.workers_alive
+                more = "; no agent is running now" if off else ""
+                return Said(words=f"{name}: all of it is done{more}", done=True)
+            why = outcome_said(came.refusal, "").words
+            did = ", ".join(STEP_WORDS[step] for step in came.done) or "nothing"
+            return no(f"{name}: {why}. Done: {did}")
+
+        return await told(work, ticket)
 
     async def pause(self, ticket: TicketId | None, *, on: bool, why: str) -> Said:
         """Stops the agent on a ticket or everywhere, or lets it go on."""

@@ -29,7 +29,6 @@ from core.lock import (
     AlreadyYours,
     HeldBy,
     Hold,
-    Holder,
     HolderKind,
     Lock,
     PassedOn,
@@ -293,7 +292,7 @@ def _give_back(
     holder = history.lock.holder
     if holder is None or holder.kind is not HolderKind.OPERATOR:
         return NotHolder(holder=holder, since=history.lock.since)
-    wrong = _impossible(tx, history, holder, how)
+    wrong = why_not_back(tx, history, holder.name, how)
     if wrong is not None:
         return NotPossible(why=wrong)
     if how.note.strip():
@@ -302,10 +301,11 @@ def _give_back(
     return _let_go(tx, history, hold, by, how)
 
 
-def _impossible(
-    tx: Transaction, history: History, holder: Holder, how: GiveBack
+def why_not_back(
+    tx: Transaction, history: History, holder: str, how: GiveBack
 ) -> str | None:
-    mine = [d for d in history.drafts if d.operator == holder.name]
+    """Why a holder's ticket can't be given back so, or None."""
+    mine = [d for d in history.drafts if d.operator == holder]
     if any(d.text.strip() for d in mine) and not how.forced:
         return "there is an unsent draft: send or discard it first"
     if history.standing.withheld and how.to == "agent" and not how.forced:
@@ -320,7 +320,7 @@ def _impossible(
     colleague = {o.name: o for o in tx.operators()}.get(how.to)
     if colleague is None or colleague.disabled:
         return f"there is no active operator named {how.to}"
-    return "it is yours already" if how.to == holder.name else None
+    return "it is yours already" if how.to == holder else None
 
 
 def _let_go(

@@ -52,6 +52,18 @@ BEGIN
 END $$
 """
 
+_CANNED = """
+CREATE FUNCTION {schema}.handoff_guard_canned() RETURNS trigger
+LANGUAGE plpgsql AS $$
+BEGIN
+  IF NOT {schema}.handoff_administers() AND NOT {schema}.handoff_supervises() THEN
+    RAISE EXCEPTION 'only a supervisor may change the replies of the team'
+      USING ERRCODE = 'insufficient_privilege';
+  END IF;
+  RETURN coalesce(NEW, OLD);
+END $$
+"""
+
 _HOUSE_ACTS = """
 CREATE FUNCTION {schema}.handoff_guard_house_acts() RETURNS trigger
 LANGUAGE plpgsql AS $$
@@ -160,6 +172,7 @@ END $$
 
 _TRIGGERS = (
     ("operators", "INSERT OR UPDATE OR DELETE", "handoff_guard_operators"),
+    ("canned", "INSERT OR UPDATE OR DELETE", "handoff_guard_canned"),
     ("house_acts", "INSERT", "handoff_guard_house_acts"),
     ("decisions", "INSERT", "handoff_guard_proposal"),
     ("decisions", "UPDATE", "handoff_guard_verdict"),
@@ -169,7 +182,7 @@ _TRIGGERS = (
 def guard(schema: str) -> tuple[str, ...]:
     """The statements that put the guard into a schema (a quoted name)."""
     asked = (_SUPERVISES, _ADMINISTERS, _DISABLED)
-    made = (*asked, _OPERATORS, _HOUSE_ACTS, _PROPOSED, _SETTLED)
+    made = (*asked, _OPERATORS, _CANNED, _HOUSE_ACTS, _PROPOSED, _SETTLED)
     functions = (text.format(schema=schema) for text in made)
     triggers = (
         f"CREATE TRIGGER {name} BEFORE {event} ON {schema}.{table}"

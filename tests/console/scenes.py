@@ -473,6 +473,9 @@ class SceneStore:
     def operators(self) -> tuple[Operator, ...]:
         return (ME, Operator(name="Mira", role=Role.AGENT))
 
+    def canned(self) -> tuple[()]:
+        return ()
+
     def pause(self) -> Pause | None:
         return self.paused
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from textual.color import Color
 
-from console.canned import filled, values_of
+from console.canned import values_of
 from console.keymap import Here, command_for, key_named, with_keys, wrong_key
 from console.keytable import COMMANDS
 from console.overview import Overview
@@ -20,6 +20,7 @@ from console.wording import doing
 from core.decision import Operator, Role
 from core.ports import Pause, Presence
 from core.ticket import TicketId
+from core.written import Written, filled
 from tests.console.sample_desk import COUNTS, kitchen, parcel, with_mira
 from tests.console.scenes import NOW
 from tests.zoo import HOSTILE
@@ -131,8 +132,11 @@ def test_no_key_has_two_commands_where_both_are_possible() -> None:
 def test_values_of_a_written_reply_are_never_looked_at_again() -> None:
     history = kitchen().history()
     values = values_of(history, "Noor") | {"name": "{ticket}"}
-    text = filled("{name} {ticket} {order} {nothing} {", values)
-    assert text == "{ticket} T-40219 SU-88421, part 2 of 2 {nothing} {"
+    said = Written(name="x", reply="{name} {ticket} {order} {nothing} {")
+    assert (
+        filled(said, values).reply
+        == "{ticket} T-40219 SU-88421, part 2 of 2 {nothing} {"
+    )
 
 
 def test_a_colleague_is_near_typing_away_or_gone() -> None:

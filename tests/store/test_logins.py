@@ -130,6 +130,7 @@ FORGERIES = {
     " NULL, '')",
     "as another": "INSERT INTO house_acts VALUES (99, now(), 'mia', 'resumed', NULL,"
     " '')",
+    "replies": "INSERT INTO canned VALUES ('hello', 'Yo', session_user, now())",
     "role change": "SET ROLE mia",
     "trigger": "ALTER TABLE decisions DISABLE TRIGGER ALL",
 }

@@ -440,6 +440,14 @@ def upgrade() -> None:  # noqa: PLR0915 # one statement a table
         sa.Column("why", sa.Text(), nullable=False),
         sa.PrimaryKeyConstraint("n", name=op.f("pk_house_acts")),
     )
+    op.create_table(
+        "canned",
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("text", sa.Text(), nullable=False),
+        sa.Column("operator", sa.Text(), nullable=False),
+        sa.Column("at", TIME, nullable=False),
+        sa.PrimaryKeyConstraint("name", name=op.f("pk_canned")),
+    )
     op.execute("INSERT INTO feed (id, position) VALUES (1, 0)")
     if op.get_bind().dialect.name == "postgresql":
         schema = op.get_bind().scalar(sa.text("SELECT quote_ident(current_schema())"))

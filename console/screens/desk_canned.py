@@ -1,0 +1,100 @@
+"""What the desk does with what is written already."""
+
+from collections.abc import Mapping
+from functools import partial
+
+from console.canned import Shelf, shelf, values_of
+from console.live import team_replies
+from console.screens.acts import Said
+from console.screens.canned import CannedPanel
+from console.screens.desk_acting import DeskActing
+from console.screens.macro import MacroPanel
+from console.screens.team_acts import TeamActs
+from console.widgets.composer import Composer
+from core.cleanse import one_line
+from core.errors import StoreUnreachable
+from core.flows.macro import Use
+from core.history import History
+from core.ticket import TicketId
+from core.written import Written, filled, gaps, gaps_left, names_in
+
+
+class DeskCanned(DeskActing, inherit_bindings=False):
+    """Written replies, macros, and the gaps that neither may leave."""
+
+    team: TeamActs
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._shelf: Shelf | None = None
+
+    @property
+    def written(self) -> Shelf:
+        """Everything written, as far as it was read."""
+        if self._shelf is None:
+            self._shelf = shelf(self.services.canned, ())
+        return self._shelf
+
+    async def read_written(self) -> Shelf:
+        """Reads what the team keeps in the store; files alone where it is lost."""
+        try:
+            team = await team_replies(self.services.store)
+            self._shelf = shelf(self.services.canned, team)
+        except StoreUnreachable:  # the feed says so
+            pass
+        return self.written
+
+    def gaps_in(self, text: str) -> tuple[str, ...]:
+        """Names of written replies that still stand in a text in braces."""
+        there = [s for s in self.written.values() if isinstance(s, Written)]
+        return gaps_left(text, frozenset(n for said in there for n in names_in(said)))
+
+    def _do_canned(self) -> None:
+        history = self.history
+        if history is None:
+            return
+        values = values_of(history, self.me)
+        panel = CannedPanel(self.written, partial(filled, values=values))
+        self.app.push_screen(panel, partial(self._chosen, history, values))
+        self.act(self._learn_written(panel))
+
+    async def _learn_written(self, panel: CannedPanel) -> Said:
+        found = await self.read_written()
+        if panel.is_attached:
+            panel.learn(found)
+        return Said(words="", done=True)
+
+    def _chosen(
+        self, history: History, values: Mapping[str, str], said: Written | None
+    ) -> None:
+        if said is None:
+            self.go("composer")
+        elif said.is_macro:
+            panel = MacroPanel(history.ticket.id, said, values)
+            self.app.push_screen(panel, partial(self._perform, history, said))
+        else:
+            self.go("composer")
+            self.query_one(Composer).insert(filled(said, values).reply)
+            missing = gaps(said, values)
+            if missing:
+                names = one_line(", ".join(missing), 60)
+                self.tell(f"The chart does not say {names}: fill it in", good=False)
+
+    def _perform(
+        self, history: History, said: Written, values: Mapping[str, str] | None
+    ) -> None:
+        if values is None or self.refuse_lost():
+            return
+        use = Use(
+            written=said,
+            values=values,
+            seen=history.standing.last_seq,
+            hold_off=self.services.hold_off,
+        )
+        if said.release is not None:
+            self.note_own(history.ticket.id)
+        self.act(self._macro(history.ticket.id, use))
+
+    async def _macro(self, ticket: TicketId, use: Use) -> Said:
+        await self.keep_drafts()
+        return await self.team.macro(ticket, use)

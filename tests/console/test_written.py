@@ -1,0 +1,133 @@
+"""Written replies and macros at the desk: searched, previewed, filled, then done."""
+
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from console.app import HandoffApp
+from console.screens.canned import CannedPanel
+from console.screens.macro import MacroPanel
+from console.widgets.composer import Composer
+from core.flows.canned import keep
+from core.journal import Note, StateAmended
+from tests.console.counter import Counter
+from tests.console.scenes import ME
+from tests.console.sitting import sitting, stored
+from tests.console.steps import desk_of, press, screen_text, told, until
+
+FILES = {
+    "carrier asked": "Hello {name}, we asked about {order}.",
+    "broken": "---\nsend: now\n---\nHello",
+}
+MACRO = """---
+note: asked the carrier
+state: {"waits_for": "carrier of {order}"}
+release: queue
+---
+Dear {name}, we asked about {ticket}."""
+
+
+async def offered(pilot: Pilot[None], app: HandoffApp) -> None:
+    """Opens what is written already, from the composer."""
+    await press(pilot, "r")
+    await until(pilot, lambda: desk_of(app).pane() == "composer")
+    await press(pilot, "ctrl+o")
+
+
+async def test_a_reply_with_gaps_is_written_but_never_sent_before_they_are_filled(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("Where?")
+    await keep(counter.store, ME, "team hello", "Good day, {name}")
+    async with sitting(counter, ticket, holds=True, canned=FILES) as (pilot, app):
+        await offered(pilot, app)
+        await until(pilot, lambda: isinstance(app.screen, CannedPanel))
+        await until(pilot, lambda: "team hello" in screen_text(app))
+        await press(pilot, *"asked about")
+        await until(pilot, lambda: "team hello" not in screen_text(app))
+        await until(pilot, lambda: "Hello {name}, we asked" in screen_text(app))
+        await press(pilot, "enter")
+        await until(pilot, lambda: "does not say name, order" in told(app))
+        composer = desk_of(app).query_one(Composer)
+        assert composer.text == "Hello {name}, we asked about {order}."
+        await press(pilot, "ctrl+s")
+        await until(pilot, lambda: "Fill in {name}, {order} first" in told(app))
+        assert (await stored(counter, ticket)).outbox == ()
+        composer.editor.load_text("Hello {x}, we asked.")  # the person's own braces
+        await press(pilot, "ctrl+s")
+        await until(pilot, lambda: "on its way to the buyer" in told(app))
+        assert [r.text for r in (await stored(counter, ticket)).outbox] == [
+            "Hello {x}, we asked."
+        ]
+
+
+async def test_a_file_that_cant_be_read_is_said_and_not_chosen(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("Where?")
+    async with sitting(counter, ticket, holds=True, canned=FILES) as (pilot, app):
+        await offered(pilot, app)
+        await until(pilot, lambda: isinstance(app.screen, CannedPanel))
+        await press(pilot, *"broken")
+        await until(pilot, lambda: "line 2: unknown key 'send'" in screen_text(app))
+        await press(pilot, "enter")
+        assert isinstance(app.screen, CannedPanel)
+
+
+async def test_a_macro_is_shown_whole_filled_by_the_person_and_done_by_enter(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("Where?")
+    await keep(counter.store, ME, "carrier", MACRO)
+    async with sitting(counter, ticket, holds=True) as (pilot, app):
+        await offered(pilot, app)
+        await until(pilot, lambda: "carrier  macro" in screen_text(app))
+        await press(pilot, "enter")
+        await until(pilot, lambda: isinstance(app.screen, MacroPanel))
+        await until(pilot, lambda: app.screen.listening)
+        for words in (
+            "reply to the buyer",
+            "Dear {name}, we asked about T-",
+            '{"waits_for": "carrier of {order}"}',
+            "note for colleagues",
+            "to the queue, for people",
+            "name: the chart does not say it",
+        ):
+            assert words in screen_text(app)
+        await press(pilot, "enter", "enter")
+        assert (await stored(counter, ticket)).outbox == ()
+        await press(pilot, *"Dana", "enter", *"SU-1")
+        await until(pilot, lambda: "Dear Dana, we asked" in screen_text(app))
+        await press(pilot, "enter")
+        await until(pilot, lambda: "carrier: all of it is done" in told(app))
+        history = await stored(counter, ticket)
+        assert [r.text for r in history.outbox] == [
+            f"Dear Dana, we asked about {ticket}."
+        ]
+        bodies = [entry.body for entry in history.journal]
+        assert StateAmended(patch={"waits_for": "carrier of SU-1"}) in bodies
+        assert Note(text="asked the carrier", for_agent=False) in bodies
+        assert history.lock.holder is None
+
+
+async def test_escape_leaves_a_macro_undone_and_a_new_message_stops_it(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("Where?")
+    await keep(counter.store, ME, "thanks", "---\nrelease: resolved\n---\nThank you.")
+    async with sitting(counter, ticket, holds=True) as (pilot, app):
+        for answer in ("escape", "enter"):
+            await offered(pilot, app)
+            await until(pilot, lambda: "thanks  macro" in screen_text(app))
+            await press(pilot, "enter")
+            await until(pilot, lambda: isinstance(app.screen, MacroPanel))
+            await until(pilot, lambda: app.screen.listening)
+            assert not app.screen.query(Input)
+            await counter.writes(f"One more thing, {answer}", ticket=ticket)
+            await press(pilot, answer)
+            await until(pilot, lambda: app.screen is desk_of(app))
+        await until(
+            pilot, lambda: "meanwhile: look at it first. Done: nothing" in told(app)
+        )
+        history = await stored(counter, ticket)
+        assert history.outbox == ()
+        assert history.standing.held_by == "Noor"
