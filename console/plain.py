@@ -6,7 +6,7 @@ same facts as JSON are in `shapes`.
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from console.canned import STEP_WORDS, Kept, release_words
 from console.plain_journal import compact, entry_line, stamp
@@ -15,10 +15,12 @@ from core.cleanse import cleanse, one_line
 from core.decision import Decision, Operator
 from core.history import History, QueueRow, Reply
 from core.identity import sent_under
+from core.judged import Judged
 from core.lock import HolderKind, Lock
+from core.policy import Rules
 from core.ports import Presence
 from core.standing import status
-from core.ticket import Json
+from core.ticket import Json, JsonObject
 from core.turn import Run, RunRecord
 from core.written import Unreadable, Written, read
 
@@ -157,6 +159,47 @@ def _based_on(decision: Decision) -> str:
     buyer = one_line(decision.identity, 60) if decision.identity else "NOT VERIFIED"
     read = ", ".join(f"#{seq}" for seq in decision.evidence) or "nothing"
     return f"for {buyer}; read {read}; hash {decision.hash[:12]}"
+
+
+def judged(found: Sequence[Judged]) -> str:
+    """Why calls were made, asked about or refused, each under its own rule."""
+    if not found:
+        return "No tool was called."
+    lines = []
+    for said in found:
+        what = f"#{said.asked.seq} {stamp(said.asked.at)} {one_line(said.tool, 40)}"
+        name = f" {said.decision}" if said.decision is not None else ""
+        lines.append(f"{what} {said.verdict}{name}: {one_line(said.why, 200)}")
+        if said.rule is not None and said.policy is not None:
+            lines.append(f"    rules {said.policy[:12]}: {_rule(said.rule)}")
+    return "\n".join(lines)
+
+
+def _rule(rule: JsonObject) -> str:
+    """What a rule says, without what it leaves open."""
+    kept = {k: v for k, v in rule.items() if v is not None and v is not False}
+    return ", ".join(f"{k} {compact(v)}" for k, v in kept.items())
+
+
+def versions(kept: Sequence[Rules]) -> str:
+    """The versions of the rules, the newest first."""
+    lines = [
+        f"{r.version} since {stamp(r.first_seen)}, {count(len(r.tools), 'tool')}"
+        for r in kept
+    ]
+    return "\n".join(lines) or "No call was judged yet."
+
+
+def rules(kept: Rules) -> str:
+    """One version of the rules, a tool a line."""
+    head = f"{kept.version} since {stamp(kept.first_seen)}"
+    if not kept.intact:
+        head += "\nALTERED: this is not the text that the version names"
+    lines = [
+        f"{one_line(name, 60)}: {_rule(rule) if isinstance(rule, Mapping) else ''}"
+        for name, rule in kept.tools.items()
+    ]
+    return "\n".join([head, *lines])
 
 
 def value(given: Json) -> str:

@@ -16,11 +16,13 @@ from core.decision import Decision, Operator
 from core.history import Draft, History, QueueRow, Reply
 from core.identity import Identity, SentUnder, sent_under
 from core.journal import Body, Entry, IdentityChanged, to_json
+from core.judged import Judged
 from core.ledger import Action, ActionEvent
 from core.lock import Holder, HolderKind, Lock
+from core.policy import Rules
 from core.ports import Presence
 from core.standing import Standing, status
-from core.ticket import Actor, Json, TicketId
+from core.ticket import Actor, Json, JsonObject, TicketId
 from core.tool import ToolResult
 from core.turn import Run, RunRecord, Turn, Usage
 from core.written import Unreadable, Written, read
@@ -201,8 +203,8 @@ def presence(ticket: TicketId, there: Sequence[Presence]) -> Json:
     ]
 
 
-def decision(proposed: Decision) -> Shape:
-    """A decision and what became of it."""
+def decision(proposed: Decision, rule: "JsonObject | None" = None) -> Shape:
+    """A decision and what became of it, with its tool's rule as it was then."""
     return {
         "decision": proposed.id,
         "ticket": proposed.ticket,
@@ -211,6 +213,7 @@ def decision(proposed: Decision) -> Shape:
         "input": proposed.input,
         "hash": proposed.hash,
         "policy": proposed.policy,
+        "policy_rule": rule,
         "rule": proposed.rule,
         "amount": money(proposed.amount),
         "currency": proposed.currency,
@@ -249,6 +252,32 @@ def action(row: Action) -> Shape:
         "token": row.token,
         "by": actor(row.by),
         "events": [_event(e) for e in row.events],
+    }
+
+
+def judged(said: Judged) -> Shape:
+    """What the rules said of a tool call."""
+    return {
+        "seq": said.asked.seq,
+        "at": when(said.asked.at),
+        "by": actor(said.asked.actor),
+        "call": said.call,
+        "tool": said.tool,
+        "verdict": said.verdict,
+        "why": said.why,
+        "decision": said.decision,
+        "policy": said.policy,
+        "rule": said.rule,
+    }
+
+
+def rules(kept: Rules) -> Shape:
+    """A version of the tools' rules."""
+    return {
+        "policy": kept.version,
+        "first_seen": when(kept.first_seen),
+        "intact": kept.intact,
+        "tools": kept.tools,
     }
 
 

@@ -60,11 +60,16 @@ class ToolCalled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolReturned:
-    """What a tool call came to, in the very form that the model is told."""
+    """What a tool call came to, in the very form that the model is told.
+
+    Attributes:
+        policy: The version of the rules under which it was judged, or None.
+    """
 
     id: str
     content: Json
     is_error: bool = False
+    policy: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +135,11 @@ class DecisionChanged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActionChanged:
-    """A ledger row moved: `intended`, `done`, `failed` or `in_doubt`."""
+    """A ledger row moved: `intended`, `done`, `failed` or `in_doubt`.
+
+    Attributes:
+        policy: For `intended`: the version of the rules that allowed it.
+    """
 
     action: str
     state: str
@@ -140,6 +149,7 @@ class ActionChanged:
     currency: str | None = None
     object: str | None = None
     evidence: str | None = None
+    policy: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,10 +232,17 @@ class Delivery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refused:
-    """Something was tried and a rule said no."""
+    """Something was tried and a rule said no.
+
+    Attributes:
+        call: For a tool call: its id.
+        policy: For a tool call: the version of the rules that said so.
+    """
 
     what: str
     rule: str
+    call: str | None = None
+    policy: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
+from datetime import datetime
 from decimal import Decimal, InvalidOperation
 from typing import TypeAlias
 
@@ -11,7 +12,7 @@ import jsonschema
 from core.decision import Decision, canonical
 from core.history import History
 from core.ledger import Action
-from core.ticket import Json
+from core.ticket import Json, JsonObject
 from core.tool import Approve, Consequence, ToolCall, ToolPolicy, ToolSpec
 
 
@@ -123,14 +124,65 @@ def _rule(
     return None
 
 
-def policy_version(specs: Iterable[ToolSpec]) -> str:
-    """sha256 of the policies that hold now, to be kept with what they decided."""
-    rules = {
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """The tools' policies as they were in force at some time.
+
+    Attributes:
+        version: sha256 of `tools` as canonical JSON.
+        tools: By the tool's name, the fields of its policy as text.
+        first_seen: When the store saw them first, or None before.
+    """
+
+    version: str
+    tools: JsonObject
+    first_seen: datetime | None = None
+
+    @property
+    def intact(self) -> bool:
+        """Whether the text is the very one that the version names."""
+        return self.version == _version(self.tools)
+
+    def of(self, tool: str) -> "JsonObject | None":
+        """The policy of a tool; None for one that had none."""
+        rule = self.tools.get(tool)
+        return rule if isinstance(rule, Mapping) else None
+
+
+def rules_of(specs: Iterable[ToolSpec]) -> Rules:
+    """The policies that hold now, to be kept with what they decide."""
+    tools: dict[str, Json] = {
         s.name: {f.name: _plain(getattr(s.policy, f.name)) for f in _RULES}
         for s in specs
         if not s.builtin
     }
-    return hashlib.sha256(canonical(rules).encode()).hexdigest()
+    return Rules(version=_version(tools), tools=tools)
+
+
+def _version(tools: JsonObject) -> str:
+    return hashlib.sha256(canonical(tools).encode()).hexdigest()
+
+
+def why_allowed(rule: JsonObject) -> str:
+    """Why a call was made without asking anybody, by the rule that was in force."""
+    consequence = rule.get("consequence")
+    verified = ", the buyer verified" if rule.get("identity") is True else ""
+    if consequence == Consequence.NONE.value:
+        return f"it only reads{verified}"
+    limits = [
+        f"{words} {rule[name]}"
+        for name, words in _LIMITS.items()
+        if rule.get(name) is not None
+    ]
+    within = f", within {'; '.join(limits)}" if limits else ""
+    return f"{consequence} needs no decision{within}{verified}"
+
+
+_LIMITS = {
+    "approve_over": "a call's",
+    "limit_per_ticket": "a ticket's",
+    "limit_per_day": "a day's",
+}
 
 
 _RULES = fields(ToolPolicy)

@@ -25,6 +25,7 @@ from core.history import Draft, History, QueueRow, Reply
 from core.journal import Body, Entry
 from core.ledger import Action, ActionEvent
 from core.lock import Hold, Lock
+from core.policy import Rules
 from core.standing import Standing
 from core.ticket import Actor, Json, JsonObject, RunId, Ticket, TicketId
 from core.tool import ToolResult, ToolSpec
@@ -275,6 +276,12 @@ class Transaction(Protocol):
 
     def spent_today(self, tool: str) -> Decimal:
         """What done and open actions of a tool moved since midnight UTC."""
+
+    def keep_rules(self, rules: Rules) -> None:
+        """Stores the tools' rules, unless this version is there already."""
+
+    def rules(self) -> tuple[Rules, ...]:
+        """All rules that ever judged a call, the newest first."""
 
     # Replies on their way to the buyer
 

@@ -1,4 +1,4 @@
-"""What concerns the whole house: acts on it, the pause, who sits at which ticket.
+"""What concerns the whole house: acts on it, the pause, its rules, who sits where.
 
 Acts are numbered without gaps and never changed. Two at the same instant meet at the
 number's unique key, and the second is tried again.
@@ -8,10 +8,13 @@ from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 
+from core.policy import Rules
 from core.ports import HouseAct, Pause, Presence
 from core.ticket import TicketId
+from store.codec import object_of
+from store.faults import decoding
 from store.prepared import Prepared
-from store.schema import house_acts, presence
+from store.schema import house_acts, presence, rules
 
 _LISTED = timedelta(minutes=30)
 
@@ -44,6 +47,25 @@ def read_pause(connection: sa.Connection) -> Pause | None:
     if last is None or last.act != "paused":
         return None
     return Pause(by=last.operator, why=last.why, at=last.at)
+
+
+def keep_rules(connection: sa.Connection, new: Rules, now: datetime) -> None:
+    """Stores a version of the rules that is not there yet."""
+    there = sa.select(rules.c.version).where(rules.c.version == new.version)
+    if connection.scalar(there) is None:
+        values = {"version": new.version, "first_seen": now, "tools": new.tools}
+        connection.execute(sa.insert(rules), [values])
+
+
+@decoding()
+def read_rules(connection: sa.Connection) -> tuple[Rules, ...]:
+    """All versions, the newest first."""
+    newest = rules.c.first_seen.desc()
+    rows = connection.execute(sa.select(rules).order_by(newest, rules.c.version))
+    return tuple(
+        Rules(version=r.version, tools=object_of(r.tools), first_seen=r.first_seen)
+        for r in rows
+    )
 
 
 def save_presence(connection: sa.Connection, said: Presence, now: datetime) -> None:

@@ -17,7 +17,7 @@ from store.schema import metadata
 
 _APPENDED = {
     *("journal", "arrivals", "participants", "bodies", "run_messages"),
-    *("actions", "action_events", "house_acts"),
+    *("actions", "action_events", "house_acts", "rules"),
 }
 _READ = {"operators", "feed"}
 _DELETED = ("drafts", "workers")

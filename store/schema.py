@@ -49,6 +49,10 @@ def _place(name: str) -> sa.Column[int]:
     )
 
 
+def _json_text(name: str) -> sa.Column[object]:
+    return sa.Column(name, JsonText, nullable=False)
+
+
 def _of_ticket(*, key: bool = False) -> sa.Column[str]:
     owner = sa.ForeignKey("tickets.id")
     return sa.Column("ticket_id", Exact, owner, primary_key=key, nullable=False)
@@ -351,6 +355,11 @@ presence = sa.Table(
     _moment("seen_at"),
 )
 """What each operator's console last said of itself; nothing is decided by it."""
+
+rules = sa.Table(
+    "rules", metadata, _key("version"), _moment("first_seen"), _json_text("tools")
+)
+"""The tools' policies as canonical JSON, by its sha256: append-only."""
 
 house_acts = sa.Table(
     "house_acts",

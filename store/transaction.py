@@ -17,6 +17,7 @@ from core.history import Draft, History, QueueRow, Reply
 from core.journal import Body, Entry
 from core.ledger import Action, ActionEvent
 from core.lock import Hold, Lock
+from core.policy import Rules
 from core.ports import (
     Canned,
     HouseAct,
@@ -291,6 +292,14 @@ class SqlTransaction:
             self._engine.alone(self._connection, f"handoff spent {tool}")
         midnight = self.now.replace(hour=0, minute=0, second=0, microsecond=0)
         return ledger.spent(self._connection, tool, midnight)
+
+    def keep_rules(self, rules: Rules) -> None:
+        """Stores the tools' rules, unless this version is there already."""
+        house.keep_rules(self._connection, rules, self.now)
+
+    def rules(self) -> tuple[Rules, ...]:
+        """All rules that ever judged a call, the newest first."""
+        return house.read_rules(self._connection)
 
     # Replies on their way to the buyer
 

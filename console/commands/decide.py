@@ -30,8 +30,15 @@ def decisions(every: bool) -> None:  # noqa: FBT001 # click's way to say an opti
 
     async def work() -> None:
         async with base.with_store() as store:
-            found = await store.read(lambda tx: tx.decisions(open_only=not every))
-        base.show([shapes.decision(d) for d in found], lambda: plain.decisions(found))
+            found, kept = await store.read(
+                lambda tx: (tx.decisions(open_only=not every), tx.rules())
+            )
+        then = {r.version: r for r in kept if r.intact}
+        rules = {d.id: then[d.policy].of(d.tool) for d in found if d.policy in then}
+        base.show(
+            [shapes.decision(d, rules.get(d.id)) for d in found],
+            lambda: plain.decisions(found),
+        )
 
     base.run(work())
 

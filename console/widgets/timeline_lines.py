@@ -228,6 +228,9 @@ def _call(item: Item, body: ToolCalled, reader: Reader, *, opened: bool) -> list
     if returned is not None:
         lines += [line(("  result as returned", "faint"))]
         lines += value_lines(returned.content, reader)
+        if returned.policy is not None:
+            said = f"  judged under the rules {one_line(returned.policy, 12)}"
+            lines.append(line((said, "faint")))
     return [*lines, EMPTY]
 
 

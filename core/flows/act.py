@@ -56,7 +56,6 @@ from core.policy import (
     NeedsIdentity,
     amount_of,
     judge,
-    policy_version,
     text_argument,
 )
 from core.ports import Transaction
@@ -244,7 +243,8 @@ def _intend(
         events=(event,),
     )
     tx.intend(work.hold, action)
-    tx.append_as(work.hold, work.actor, moved(action, ActionState.INTENDED))
+    begun = moved(action, ActionState.INTENDED, policy=work.policy)
+    tx.append_as(work.hold, work.actor, begun)
     return Ask(spec=spec, action=action)
 
 
@@ -276,7 +276,7 @@ def _propose(
         four_eyes=asked.four_eyes,
         proposed_at=tx.now,
         expires_at=tx.now + spec.policy.expires,
-        policy=policy_version(work.specs.values()),
+        policy=work.policy,
     )
     tx.propose(work.hold, decision)
     tx.append_as(work.hold, work.actor, told(decision))

@@ -7,7 +7,8 @@ from datetime import timedelta
 from core.context import Voice
 from core.limits import Limits
 from core.lock import Hold
-from core.ports import Channel, Clock, Ids, Model, Store, Tools
+from core.policy import rules_of
+from core.ports import Channel, Clock, Ids, Model, Store, Tools, Transaction
 from core.ticket import Actor, RunId
 from core.tool import ToolSpec
 from core.turn import Prompt
@@ -50,6 +51,7 @@ class Work:
         run: The run's id; empty for an operator.
         actor: Who acts.
         specs: The tools by name; for a run the agent's own included.
+        policy: The version of the tools' rules.
         hold_off: How long what is said waits before it is delivered.
     """
 
@@ -57,4 +59,27 @@ class Work:
     run: RunId
     actor: Actor
     specs: Mapping[str, ToolSpec]
+    policy: str
     hold_off: timedelta = timedelta(0)
+
+
+def at_work(
+    tx: Transaction,
+    hold: Hold,
+    actor: Actor,
+    specs: Mapping[str, ToolSpec],
+    *,
+    run: RunId = RunId(""),  # noqa: B008 # a name, not a call
+    hold_off: timedelta = timedelta(0),
+) -> Work:
+    """A holder who begins to work; keeps the rules that will judge the calls."""
+    rules = rules_of(specs.values())
+    tx.keep_rules(rules)
+    return Work(
+        hold=hold,
+        run=run,
+        actor=actor,
+        specs=specs,
+        policy=rules.version,
+        hold_off=hold_off,
+    )

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from core.decision import READY, Decision, Operator
 from core.flows.act import carry_out, execute
-from core.flows.house import Hands, Work
+from core.flows.house import Hands, Work, at_work
 from core.flows.person import (
     Done,
     NotHolder,
@@ -25,7 +25,7 @@ from core.history import History
 from core.journal import ActionChanged, Refused, ToolCalled, ToolReturned
 from core.ledger import ActionEvent, ActionState
 from core.ports import Store, Transaction
-from core.ticket import Json, RunId, TicketId, operator
+from core.ticket import Json, TicketId, operator
 from core.tool import ToolResult, ToolSpec
 
 
@@ -74,7 +74,7 @@ async def use_tool(
             return hold
         me = operator(by.name)
         since = tx.append_as(hold, me, call).seq
-        return Work(hold=hold, run=RunId(""), actor=me, specs=specs), since
+        return at_work(tx, hold, me, specs), since
 
     begun = await hands.store.write(begin)
     if isinstance(begun, NotHolder):
@@ -109,7 +109,7 @@ async def execute_decision(
         if decision.state not in READY:
             return NotPossible(why=f"{decision_id} is {decision.state.value}")
         me = operator(by.name)
-        work = Work(hold=hold, run=RunId(""), actor=me, specs=specs)
+        work = at_work(tx, hold, me, specs)
         return work, decision, history.standing.last_seq
 
     begun = await hands.store.write(begin)

@@ -181,7 +181,10 @@ def _happened(
 
 
 def moved(
-    action: Action, state: ActionState, evidence: str | None = None
+    action: Action,
+    state: ActionState,
+    evidence: str | None = None,
+    policy: str | None = None,
 ) -> ActionChanged:
     """A ledger row's new state as its journal entry."""
     return ActionChanged(
@@ -193,12 +196,15 @@ def moved(
         currency=action.currency,
         object=action.object,
         evidence=evidence,
+        policy=policy,
     )
 
 
 def refuse(tx: Transaction, work: Work, job: Job, why: str) -> None:
     """Tells the model why a call was not made, and keeps it for people (rule 14)."""
-    refused = Refused(what=job.call.name, rule=why)
+    refused = Refused(
+        what=job.call.name, rule=why, call=job.call.id, policy=work.policy
+    )
     tx.append_as(work.hold, system("policy"), refused)
     if job.decision is not None and job.decision.state not in READY:
         return  # it was taken back: what the model is told follows from that
@@ -213,5 +219,7 @@ def refuse(tx: Transaction, work: Work, job: Job, why: str) -> None:
 def _result(
     tx: Transaction, work: Work, call: str, content: Json, *, is_error: bool
 ) -> None:
-    returned = ToolReturned(id=call, content=content, is_error=is_error)
+    returned = ToolReturned(
+        id=call, content=content, is_error=is_error, policy=work.policy
+    )
     tx.append_as(work.hold, work.actor, returned)

@@ -8,7 +8,7 @@ from core.context import BUILDER, build_request, tool_definitions
 from core.flows.act import all_specs
 from core.flows.ending import escalate
 from core.flows.holding import seat
-from core.flows.house import House, Work
+from core.flows.house import House, Work, at_work
 from core.history import History
 from core.journal import LockChanged, RunChanged
 from core.lock import Acquired, Holder, HolderKind, Lease, PassedOn, acquire_for_run
@@ -45,11 +45,12 @@ def take(
         case _:
             return None
     seat(tx, history, granted)
-    work = Work(
-        hold=granted.lock.hold,
+    work = at_work(
+        tx,
+        granted.lock.hold,
+        agent(run),
+        all_specs(specs),
         run=run,
-        actor=agent(run),
-        specs=all_specs(specs),
         hold_off=house.limits.hold_off_agent,
     )
     tx.start_run(work.hold, _new_run(tx.now, house, work, history, specs))

@@ -401,3 +401,51 @@ def test_what_a_login_may_not_run_is_printed_exactly_for_who_may(
     assert added.out.splitlines()[0].startswith("CREATE ROLE")
     assert added.err.endswith("a database administrator has to run:\n")
     assert known == (True,)
+
+
+def test_why_a_call_was_asked_about_is_answered_under_the_rules_of_then(
+    handoff: Handoff, sundry: Path
+) -> None:
+    def with_limit(amount: str) -> Handoff:
+        text = sundry.read_text(encoding="utf-8").replace(
+            'approve_over = "50.00"', f'approve_over = "{amount}"'
+        )
+        file = sundry.with_name(f"{amount}.toml")
+        file.write_text(text)
+        return lambda *said, stdin="": handoff(
+            *("--config", str(file)), *said, stdin=stdin
+        )
+
+    then, now = with_limit("50.00"), with_limit("500.00")
+    ticket = held(then)
+    wanted = {"order_id": "SU-48218", "currency": "EUR", "reason": "x"}
+
+    def refund(at: Handoff, amount: str) -> Said:
+        given = json.dumps(wanted | {"amount": amount})
+        return at("act", ticket, "refund_order", given, "--json")
+
+    asked = refund(then, "60.00")
+    decision = asked.json["decision"]["decision"]
+    now("operator", "add", "Sam", "--role", "supervisor")
+    now("decide", decision, "--reject", "--why", "too much", "--as", "Sam")
+    allowed = refund(now, "6.00")
+    said = now("why", ticket, "--json").json
+    [only] = now("why", ticket, decision, "--json").json
+    [listed] = now("decisions", "--all", "--json").json
+    plain = now("why", ticket).out
+    versions = now("rules", "--json").json
+    shown = now("rules", only["policy"][:8]).out
+
+    assert allowed.json["outcome"] == "used"
+    assert [(j["verdict"], j["rule"]["approve_over"]) for j in said] == [
+        ("asked", "50.00"),
+        ("allowed", "500.00"),
+    ]
+    assert only == said[0]
+    assert listed["policy_rule"] == only["rule"]
+    assert "asked" in plain
+    assert "approve_over 50.00" in plain
+    assert [v["policy"] for v in versions] == [said[1]["policy"], said[0]["policy"]]
+    assert "refund_order: consequence money" in shown
+    assert now("why", ticket, "D-NONE").code == 2
+    assert now("rules", "zz").code == 2

@@ -20,7 +20,7 @@ from core.flows.supervise import decide
 from core.journal import IdentityChanged, Refused
 from core.ledger import ActionState
 from core.lock import TakeoverWanted
-from core.policy import policy_version
+from core.policy import rules_of
 from core.ticket import Json, TicketId, operator
 from core.turn import Stop
 from tests.flows.world import ANA, BEN, DEP, REFUNDS, SUP, Gate, World, calls
@@ -101,7 +101,7 @@ async def test_f15_a_person_s_own_proposal_needs_another_one(world: World) -> No
     assert isinstance(outcome, Proposed)
     proposed = outcome.decision
     assert proposed.proposed_by == "sup"
-    assert proposed.policy == policy_version(world.shop.specs_now)
+    assert proposed.policy == rules_of(world.shop.specs_now).version
     own = await decide(world.store, proposed.id, APPROVE, SUP, REFUNDS)
     assert isinstance(own, NotAllowed)
     early = await execute_decision(world.house, ticket, SUP, proposed.id)

@@ -448,6 +448,13 @@ def upgrade() -> None:  # noqa: PLR0915 # one statement a table
         sa.Column("at", TIME, nullable=False),
         sa.PrimaryKeyConstraint("name", name=op.f("pk_canned")),
     )
+    op.create_table(
+        "rules",
+        sa.Column("version", sa.Text(), nullable=False),
+        sa.Column("first_seen", TIME, nullable=False),
+        sa.Column("tools", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("version", name=op.f("pk_rules")),
+    )
     op.execute("INSERT INTO feed (id, position) VALUES (1, 0)")
     if op.get_bind().dialect.name == "postgresql":
         schema = op.get_bind().scalar(sa.text("SELECT quote_ident(current_schema())"))
