@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
 
-from console.widgets.timeline_items import Item, items_of
 from core.decision import Operator
 from core.errors import StoreUnreachable, UnknownTicket
 from core.history import History, QueueRow
@@ -162,17 +161,13 @@ class Chart:
     Attributes:
         history: Everything about it.
         others: The newest other tickets of the same verified customer.
-        items: Its timeline; made with the reading, where no key waits for it.
     """
 
     history: History
     others: tuple[QueueRow, ...]
-    items: tuple[Item, ...]
 
 
-async def chart_of(
-    store: Store, ticket: TicketId, zone: tzinfo | None = None
-) -> Chart | None:
+async def chart_of(store: Store, ticket: TicketId) -> Chart | None:
     """Reads everything about a ticket, or None where there is none such."""
 
     def look(tx: Transaction) -> Chart | None:
@@ -183,7 +178,7 @@ async def chart_of(
         identity = history.standing.identity
         others = () if identity is None else tx.of_customer(identity.customer)
         kept = tuple(row for row in others if row.ticket != ticket)[:OTHERS]
-        return Chart(history=history, others=kept, items=items_of(history, zone))
+        return Chart(history=history, others=kept)
 
     return await store.read(look)
 

@@ -158,7 +158,7 @@ class DeskMoving(DeskPanes, inherit_bindings=False):
                 await self.reads.read_window(offset, fresh=fresh)
 
         self.run_worker(
-            read,  # no coroutine yet: the next one may take its place before it runs
+            read,  # type: ignore[arg-type] # no coroutine: it may never be started
             name="Reading the queue",
             group="window",
             exclusive=True,

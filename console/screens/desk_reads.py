@@ -22,7 +22,7 @@ from console.live import (
     mine,
     rows_again,
 )
-from console.widgets.timeline_items import Item
+from console.widgets.timeline_items import Item, items_of
 from core.errors import StoreUnreachable
 from core.history import History, QueueRow
 from core.ports import Pause, QueueQuery
@@ -225,11 +225,14 @@ class Reads:
 
     async def read_chart(self, ticket: TicketId) -> None:
         """Reads a ticket whole and shows it, if the cursor is still on it."""
-        services = self._services
-        chart = await chart_of(services.store, ticket, services.zone)
-        if chart is not None and self._shown.ticket() == ticket:
+        chart = await chart_of(self._services.store, ticket)
+        if chart is None:
+            return
+        zone = self._services.zone  # a long ticket's items take longer than a key may
+        items = await asyncio.to_thread(items_of, chart.history, zone)
+        if self._shown.ticket() == ticket:
             self.history, self.others = chart.history, chart.others
-            self.items = chart.items
+            self.items = items
             self._shown.chart_read(chart.history)
 
     def _took(self, found: Glance) -> None:
