@@ -24,7 +24,7 @@ import sqlalchemy as sa
 from core.decision import Role
 from core.errors import NotAdmitted, StoreUnreachable
 from core.ticket import TicketId
-from store import changes
+from store import changes, gathering
 from store.columns import decode_text
 from store.faults import lacks_a_right, not_admitted, translate
 from store.rights import admit, expel
@@ -63,6 +63,7 @@ class PostgresEngine:
             self._url,
             pool_size=_WRITERS + _READERS,
             max_overflow=0,
+            pool_use_lifo=True,  # the one used last has its statements prepared
             hide_parameters=True,  # an error's text may reach a log
             isolation_level="READ COMMITTED",  # whatever the server's default is
             connect_args={"connect_timeout": 5},
@@ -71,6 +72,7 @@ class PostgresEngine:
             isolation_level="REPEATABLE READ", postgresql_readonly=True
         )
         sa.event.listen(self._engine, "connect", _prepare)
+        sa.event.listen(self._engine, "before_cursor_execute", _send_first)
         self._writers = ThreadPoolExecutor(_WRITERS, "store-writer")
         self._readers = ThreadPoolExecutor(_READERS, "store-reader")
 
@@ -150,11 +152,12 @@ class PostgresEngine:
         self._engine.dispose()
 
     def _commit(self, work: Callable[[sa.Connection], T]) -> T:
-        with self._engine.connect() as connection:
+        with self._engine.connect() as connection, gathering.gathering(connection):
             transaction = connection.begin()
             with contextlib.ExitStack() as undo:
                 undo.callback(transaction.close)
                 result = work(connection)
+                gathering.send(connection)
                 undo.pop_all()
             try:
                 transaction.commit()
@@ -230,6 +233,11 @@ def _prepare(
 ) -> None:
     connection.execute(f"SET lock_timeout = {PATIENCE_MS:d}")
     connection.commit()
+
+
+def _send_first(connection: sa.Connection, *_: object) -> None:
+    """What waits goes before a statement that doesn't know of it."""
+    gathering.send(connection)
 
 
 def _worth_another_try(error: sa.exc.SQLAlchemyError) -> bool:

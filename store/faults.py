@@ -12,6 +12,7 @@ import shlex
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -146,3 +147,22 @@ def _postgres_reason(error: object, state: str) -> str | None:
     if refused is not None:
         return f"the server refused the connection: {refused[1]}"
     return "it can't be reached: check that the server runs and the address is right"
+
+
+def told_by_driver(error: Exception, sql: str, connection: sa.Connection) -> Exception:
+    """The error that SQLAlchemy would have raised for a driver's, without values."""
+    dialect = connection.dialect
+    driver: Any = connection.connection.dbapi_connection
+    cause: Any = error
+    lost = dialect.is_disconnect(cause, driver, None)
+    if lost:
+        connection.invalidate(error)
+    return sa.exc.DBAPIError.instance(
+        sql,
+        None,
+        error,
+        dialect.loaded_dbapi.Error,
+        hide_parameters=True,
+        connection_invalidated=lost,
+        dialect=dialect,
+    )

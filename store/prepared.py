@@ -6,6 +6,7 @@ is always the same: the words of the SQL, and how each value is stored and read.
 a `Prepared` statement is written like any other, of the schema's tables for both
 databases; SQLAlchemy is asked once, and then the driver runs it. Errors are those
 that SQLAlchemy would have raised, so that nobody has to know who ran a statement.
+Changes may wait to be sent with others (`gathering`).
 """
 
 from collections import namedtuple
@@ -16,11 +17,16 @@ from typing import Any, TypeAlias
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql
 
+from store import gathering
+from store.faults import told_by_driver
+from store.gathering import Change
+
 Row: TypeAlias = Any
 """A named tuple: which columns it has is said by the statement."""
 
 Values: TypeAlias = Mapping[str, object]
 
+_Cursor: TypeAlias = Any  # of one driver or the other
 _Decode: TypeAlias = Callable[[Any], object] | None
 
 
@@ -35,6 +41,7 @@ class _Made:
         positional: Whether the driver takes values in order, else by name.
         decode: How each column is read.
         row: Makes a row of its values.
+        table: For a change: which table's.
     """
 
     sql: str
@@ -43,6 +50,18 @@ class _Made:
     positional: bool
     decode: tuple[_Decode, ...]
     row: Callable[[list[object]], Row]
+    table: str
+
+    def bind(self, values: Values) -> list[object] | dict[str, object]:
+        """The values as the driver takes them."""
+        given = {**self.fixed, **values} if self.fixed else values
+        stored = [
+            given[name] if encode is None else encode(given[name])
+            for name, encode in self.places
+        ]
+        if self.positional:
+            return stored
+        return {name: v for (name, _), v in zip(self.places, stored, strict=True)}
 
 
 class Prepared:
@@ -65,13 +84,20 @@ class Prepared:
         self._made: dict[str, _Made] = {}
 
     def run(self, connection: sa.Connection, values: Values) -> None:
-        """Changes rows."""
-        self._execute(connection, values)
+        """Changes rows, at the latest when something is read or committed."""
+        made = self._for(connection.dialect)
+        bound = made.bind(values)
+        if isinstance(bound, dict):
+            change = Change(table=made.table, sql=made.sql, values=bound)
+            if gathering.wait(connection, change):
+                return
+        _execute(connection, made.sql, bound)
 
     def rows(self, connection: sa.Connection, **values: object) -> list[Row]:
         """All rows, as named tuples."""
-        made, cursor = self._execute(connection, values)
-        found = cursor.fetchall()
+        made = self._for(connection.dialect)
+        gathering.send(connection)
+        found = _execute(connection, made.sql, made.bind(values)).fetchall()
         if not found:
             return []
         row, decode = made.row, made.decode
@@ -85,18 +111,11 @@ class Prepared:
         found = self.rows(connection, **values)
         return found[0] if found else None
 
-    def _execute(self, connection: sa.Connection, values: Values) -> tuple[_Made, Any]:
-        dialect = connection.dialect
+    def _for(self, dialect: sa.Dialect) -> _Made:
         made = self._made.get(dialect.name)
         if made is None:
             made = self._made[dialect.name] = self._make(dialect)
-        if made.fixed:
-            values = {**made.fixed, **values}
-        driver: Any = connection.connection.dbapi_connection
-        try:
-            return made, driver.execute(made.sql, _bound(made, values))
-        except dialect.loaded_dbapi.Error as error:
-            raise _told(error, made.sql, connection) from error
+        return made
 
     def _make(self, dialect: sa.Dialect) -> _Made:
         compiled = self._statement.compile(dialect=dialect, column_keys=self._sets)
@@ -115,6 +134,7 @@ class Prepared:
             positional=compiled.positiontup is not None,
             decode=tuple(_decoder(c.type, dialect) for c in columns),
             row=_row_of([str(column.key) for column in columns]),
+            table=_table_of(self._statement),
         )
 
 
@@ -158,22 +178,26 @@ _AT_ONCE = 16
 """Rows in one statement at most: each number of them is a statement of its own."""
 
 
+def _table_of(statement: sa.Select[*tuple[Any, ...]] | sa.UpdateBase) -> str:
+    if isinstance(statement, sa.Select):
+        return ""
+    table: Any = statement.entity_description["table"]
+    return str(table.name)
+
+
 def _row_of(names: list[str]) -> Callable[[list[object]], Row]:
     kind: Any = namedtuple("Row", names)  # type: ignore[misc] # one a statement
     make: Callable[[list[object]], Row] = kind._make
     return make
 
 
-def _bound(made: _Made, values: Values) -> object:
-    if made.positional:
-        return [
-            values[name] if encode is None else encode(values[name])
-            for name, encode in made.places
-        ]
-    return {
-        name: values[name] if encode is None else encode(values[name])
-        for name, encode in made.places
-    }
+def _execute(connection: sa.Connection, sql: str, values: object) -> _Cursor:
+    driver: Any = connection.connection.dbapi_connection
+    try:
+        cursor: _Cursor = driver.execute(sql, values)
+    except connection.dialect.loaded_dbapi.Error as error:
+        raise told_by_driver(error, sql, connection) from error
+    return cursor
 
 
 def _encoder(kind: sa.types.TypeEngine[Any], dialect: sa.Dialect) -> _Decode:
@@ -182,22 +206,3 @@ def _encoder(kind: sa.types.TypeEngine[Any], dialect: sa.Dialect) -> _Decode:
 
 def _decoder(kind: sa.types.TypeEngine[Any], dialect: sa.Dialect) -> _Decode:
     return kind.dialect_impl(dialect).result_processor(dialect, None)
-
-
-def _told(error: Exception, sql: str, connection: sa.Connection) -> Exception:
-    """The error that SQLAlchemy would have raised, without the values."""
-    dialect = connection.dialect
-    driver: Any = connection.connection.dbapi_connection
-    cause: Any = error
-    lost = dialect.is_disconnect(cause, driver, None)
-    if lost:
-        connection.invalidate(error)
-    return sa.exc.DBAPIError.instance(
-        sql,
-        None,
-        error,
-        dialect.loaded_dbapi.Error,
-        hide_parameters=True,
-        connection_invalidated=lost,
-        dialect=dialect,
-    )
