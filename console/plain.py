@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from console.canned import STEP_WORDS, Kept, release_words
 from console.plain_journal import compact, entry_line, stamp
+from console.shapes import as_sent
 from console.wording import count, doing, money, stop_words
 from core.cleanse import cleanse, one_line
 from core.decision import Decision, Operator
@@ -234,9 +235,11 @@ def _run_line(run: Run) -> str:
     stop = stop_words(run.stop.value) if run.stop is not None else "at work"
     cost = run.cost_usd
     price = f"{cost} USD" if cost is not None else "cost unknown"
+    turns, model = count(len(run.turns), "turn"), run.answered_by or run.model
+    lost = f", can't be read: {run.unreadable}" if run.unreadable else ""
     return (
         f"{run.id} {stamp(run.started_at)} {one_line(run.trigger, 20)}: {stop}, "
-        f"{count(len(run.turns), 'turn')}, {run.answered_by or run.model}, {price}"
+        f"{turns}, {model}, {price}{lost}"
     )
 
 
@@ -245,7 +248,7 @@ def run(record: RunRecord) -> str:
     made = record.run
     lines = [_run_line(made), f"prompt {made.prompt.version.label}", ""]
     lines += [
-        cleanse(json.dumps(json.loads(m), indent=1, ensure_ascii=False), limit=20_000)
+        cleanse(json.dumps(as_sent(m), indent=1, ensure_ascii=False), limit=20_000)
         for m in record.messages
     ]
     for turn in made.turns:

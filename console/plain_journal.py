@@ -14,6 +14,7 @@ from console.wording import (
     identity_change,
     identity_words,
     money,
+    quarantined,
     stop_words,
     untold,
 )
@@ -34,6 +35,7 @@ from core.journal import (
     Message,
     Note,
     Paused,
+    Quarantined,
     Refused,
     RunChanged,
     Snoozed,
@@ -158,6 +160,8 @@ def _fact(body: Body) -> str:
             return happened(body)
         case Erased(what=what, receipt=receipt):
             return f"erased {one_line(what, 60)}, receipt {one_line(receipt, 60)}"
+        case Quarantined():
+            return quarantined(body)
         case _:
             return ""
 

@@ -293,7 +293,17 @@ def run(made: Run) -> Shape:
         "model_asked_for": made.model,
         "prompt_version": made.prompt.version.label,
         "outcome": _outcome(made),
+        "unreadable": made.unreadable,
     }
+
+
+def as_sent(message: bytes) -> Json:
+    """A message as it was sent; one whose stored form is damaged says so."""
+    try:
+        value: Json = json.loads(message)
+    except ValueError:
+        return {"unreadable": "its stored form is damaged"}
+    return value
 
 
 def run_record(record: RunRecord) -> Shape:
@@ -306,7 +316,7 @@ def run_record(record: RunRecord) -> Shape:
         "max_tokens": made.max_tokens,
         "system": made.system,
         "tools": list(made.tools),
-        "messages": [json.loads(sent) for sent in record.messages],
+        "messages": [as_sent(message) for message in record.messages],
         "turns": [_turn(t) for t in made.turns],
         "task_state": made.task_state,
     }

@@ -12,7 +12,7 @@ from typing import assert_never
 from core.cleanse import one_line
 from core.history import QueueRow
 from core.identity import SentUnder
-from core.journal import Claimed, IdentityChanged, Paused, Snoozed
+from core.journal import Claimed, IdentityChanged, Paused, Quarantined, Snoozed
 from core.ports import Pause, Presence
 from core.standing import Standing
 from core.ticket import JsonObject, Status
@@ -214,6 +214,7 @@ def stop_words(stop: str) -> str:
         "refused": "the model refused",
         "error": "stopped by an error",
         "paused": "paused",
+        "quarantined": "stopped by a record that can't be used",
         "crashed": "its process died",
     }.get(stop, one_line(stop, 40))
 
@@ -229,6 +230,14 @@ DELIVERY = {
     "discarded": Word(symbol="✗", words="discarded", role="dim"),
 }
 """What became of a reply, by its state in the outbox."""
+
+
+def quarantined(body: Quarantined) -> str:
+    """Which record can't be used, and why."""
+    what = f"entry #{body.entry} ({one_line(body.was, 24)})"
+    if body.run is not None:
+        what = f"a part of the record of run {one_line(body.run, 24)}"
+    return f"{what} can't be used: {one_line(body.reason, 200)}"
 
 
 def happened(body: Paused | Claimed | Snoozed) -> str:

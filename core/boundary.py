@@ -12,8 +12,10 @@ from typing import TypeAlias
 
 from core.decision import READY, Decision, DecisionState, canonical
 from core.history import History, open_calls
-from core.journal import Entry, RunChanged, ToolCalled, ToolReturned
+from core.journal import Entry, Quarantined, RunChanged, ToolCalled, ToolReturned
 from core.limits import Limits
+from core.pieces import RESULT_LOST
+from core.quarantine import lost_result, unreported
 from core.stretch import takes_over
 from core.ticket import ActorKind, RunId
 from core.turn import Run, Stop, Turn
@@ -57,6 +59,17 @@ class Escalate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """Something stored can't be read: people are told, and go on (rule 15).
+
+    Attributes:
+        found: What, each named.
+    """
+
+    found: tuple[Quarantined, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Pause:
     """The agent was stopped: the run ends here and goes on when it may."""
 
@@ -85,6 +98,7 @@ NextStep: TypeAlias = (
     | Execute
     | AwaitDecision
     | Escalate
+    | Report
     | Pause
     | Release
     | Continue
@@ -110,6 +124,9 @@ def next_step(history: History, run: Run, limits: Limits) -> NextStep:
     stopped = history.stopped or history.standing.paused
     if stopped is not None:
         return Pause(why=stopped)
+    unread = unreported(history)
+    if unread:
+        return Report(found=unread)
     todo = _carry_on(history, run)
     if todo is not None:
         return todo
@@ -287,6 +304,8 @@ def _unrun(history: History, run: Run) -> tuple[tuple[ToolCalled, str], ...]:
         decision = history.decision_for(call.id)
         if decision is not None:
             unrun.append((call, told_of(decision)))
+        elif lost_result(history.journal, entry):
+            unrun.append((call, RESULT_LOST))
         elif not is_live(history, run, entry):
             taken = any(takes_over(e) for e in history.journal if e.seq > entry.seq)
             unrun.append((call, TAKEN_OVER if taken else NOT_RUN))

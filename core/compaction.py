@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from core.facts import fact_of, retold
+from core.facts import fact_of, fact_without, retold
 from core.history import History, open_calls
 from core.journal import (
     Compacted,
@@ -27,6 +27,7 @@ from core.journal import (
 )
 from core.limits import Limits
 from core.pieces import last_fold
+from core.quarantine import left_out
 from core.stretch import takes_over
 from core.ticket import ActorKind
 from core.turn import Request
@@ -150,9 +151,11 @@ def fold_request(history: History, upto: int, limits: Limits, *, model: str) -> 
     folded = last_fold(history.journal)
     done = folded.upto if folded is not None else 0
     lines = [f"Earlier summary:\n{_quoted(folded.text)}"] if folded is not None else []
+    out = left_out(history.journal)
     for entry in history.journal:
         if done < entry.seq <= upto:
-            line = _line(entry)
+            without = out.get(entry.seq)
+            line = fact_without(entry, without) if without else _line(entry)
             if line is not None:
                 lines.append(line)
     text = "\n\n".join(lines)

@@ -13,6 +13,8 @@ The journal is read as *pieces*: what the buyer said, what the agent said and as
 for, what tools returned, and *facts*: what colleagues said and did, identity,
 decisions, the end of a human stretch. Between two answers of the agent lies one
 *gap*, in which tool results come first, then the buyer's words, then the facts.
+`entries_at` tells of which entries a place in the request was made, so that what a
+provider refuses can be named.
 
 Facts must not be forgeable by a buyer. Where the model takes them, they go into a
 message of role `system` after the buyer's words, which are then sent as they are
@@ -23,8 +25,8 @@ quotes is set off line by line, so that a quoted text can't pass for another fac
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from core.blocks import (
@@ -80,10 +82,31 @@ _FACTS = {
 }
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Made:
+    """A content block, and the seqs of the entries that it was made of."""
+
+    block: JsonObject
+    of: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Message:
+    """A message of the request in the making."""
+
+    role: str
+    content: tuple[_Made, ...]
+
+
 @dataclass(slots=True)
 class _Gap:
-    """All that lies between two answers of the agent."""
+    """All that lies between two answers of the agent.
 
+    Attributes:
+        asides: Facts that stand for a part of the answer before it.
+    """
+
+    asides: list[Fact] = field(default_factory=list)
     results: dict[str, Returned] = field(default_factory=dict)
     events: list[Heard | Fact] = field(default_factory=list)
 
@@ -135,8 +158,32 @@ def build_request(
         max_tokens=limits.max_output_tokens,
         system=sendable_text(system),
         tools=tuple(tools),
-        messages=tuple(_messages(pieces, voice)),
+        messages=tuple(_as_sent(m) for m in _messages(pieces, voice)),
     )
+
+
+def entries_at(
+    history: History, model: str, voice: Voice, message: int, block: int | None
+) -> tuple[int, ...]:
+    """The entries of which a place in the request for this history was made.
+
+    An answer of the agent counts as one: without one of its blocks the others may be
+    refused too.
+
+    Args:
+        history: As of the moment when the request was built.
+        model: As in the request.
+        voice: As in the request.
+        message: Its place among the messages, from 0.
+        block: Its place in the message's content, or None for all of it.
+    """
+    messages = _messages(pieces_of(history, model), voice)
+    if not 0 <= message < len(messages):
+        return ()
+    found = messages[message]
+    whole = found.role == "assistant" or block is None
+    blocks = found.content if whole else found.content[block : (block or 0) + 1]
+    return tuple(sorted({seq for made in blocks for seq in made.of}))
 
 
 def canonical_message(message: JsonObject) -> bytes:
@@ -157,74 +204,97 @@ def estimated_tokens(request: Request) -> int:
     return size * 10 // 36
 
 
-def _messages(pieces: Iterable[Piece], voice: Voice) -> list[JsonObject]:
-    messages: list[JsonObject] = []
+def _as_sent(message: _Message) -> JsonObject:
+    content = [made.block for made in message.content]
+    return sendable({"role": message.role, "content": content})
+
+
+def _messages(pieces: Iterable[Piece], voice: Voice) -> list[_Message]:
+    messages: list[_Message] = []
     gap = _Gap()
-    own: list[JsonObject] = []
+    own: list[Own] = []
     for piece in pieces:
         match piece:
-            case Own(block=block):
+            case Own():
                 if gap.results or gap.events:
                     _close(messages, own, gap, voice)
                     own, gap = [], _Gap()
-                own.append(block)
+                own.append(piece)
             case Returned() as returned:
                 gap.results[returned.call] = returned
+            case Fact(in_answer=True) if not (gap.results or gap.events):
+                gap.asides.append(piece)
             case Heard() | Fact() as event:
                 gap.events.append(event)
     _close(messages, own, gap, voice)
-    return [sendable(m) for m in messages]
+    return messages
 
 
-def _close(
-    messages: list[JsonObject], own: list[JsonObject], gap: _Gap, voice: Voice
-) -> None:
+def _close(messages: list[_Message], own: list[Own], gap: _Gap, voice: Voice) -> None:
     """Adds one answer of the agent and the gap that follows it."""
     blocks = _answer(own)
     if blocks and not messages:
-        messages.append({"role": "user", "content": [text_block(_OPENING)]})
+        opening = _Made(block=text_block(_OPENING))
+        messages.append(_Message(role="user", content=(opening,)))
     if blocks:
-        messages.append({"role": "assistant", "content": blocks})
-    results = [
-        result_block(b, gap.results.get(str(b.get("id"))))
-        for b in blocks
-        if b.get("type") == "tool_use"
-    ]
-    if voice is Voice.MARKED:
-        results = [without_marks(r) for r in results]
-    content, facts = _SPOKEN[voice](gap.events)
-    content = [*results, *content] or [text_block(_NOTHING_NEW)]
-    if messages and messages[-1].get("role") != "assistant":
+        messages.append(_Message(role="assistant", content=tuple(blocks)))
+    words, facts = _SPOKEN[voice]([*gap.asides, *gap.events])
+    content = [*_results(blocks, gap, voice), *words]
+    content = content or [_Made(block=text_block(_NOTHING_NEW))]
+    if messages and messages[-1].role != "assistant":
         last = messages.pop()
-        if last.get("role") == "system":
-            facts = [*_content(last), *facts]
+        if last.role == "system":
+            facts = [*last.content, *facts]
             last = messages.pop()
-        content = [*_content(last), *content]
-    messages.append({"role": "user", "content": content})
+        content = [*last.content, *content]
+    messages.append(_Message(role="user", content=tuple(content)))
     if facts:
-        messages.append({"role": "system", "content": facts})
+        messages.append(_Message(role="system", content=tuple(facts)))
+
+
+def _results(blocks: Iterable[_Made], gap: _Gap, voice: Voice) -> list[_Made]:
+    """The results of an answer's calls, in the order of the calls."""
+    results = []
+    for made in blocks:
+        if made.block.get("type") != "tool_use":
+            continue
+        found = gap.results.get(str(made.block.get("id")))
+        block = result_block(made.block, found)
+        block = without_marks(block) if voice is Voice.MARKED else block
+        of = made.of if found is None else (found.seq,)
+        results.append(_Made(block=block, of=of))
+    return results
 
 
 _OPENING = "[The conversation begins with our own message.]"
 _NOTHING_NEW = "[No new message from the buyer.]"
 
 
-def _answer(own: Sequence[JsonObject]) -> list[JsonObject]:
+def _answer(own: Iterable[Own]) -> list[_Made]:
     """The agent's blocks as the API takes them back."""
-    blocks = [b for b in own if b.get("type") != "text" or has_words(b)]
-    while blocks and blocks[-1].get("type") in {"thinking", "redacted_thinking"}:
-        blocks.pop()
-    if blocks and blocks[-1].get("type") == "text":
-        blocks[-1] = {**blocks[-1], "text": str(blocks[-1].get("text")).rstrip()}
-    return blocks
+    made = [_Made(block=o.block, of=(o.seq,)) for o in own]
+    made = [m for m in made if m.block.get("type") != "text" or has_words(m.block)]
+    while made and made[-1].block.get("type") in {"thinking", "redacted_thinking"}:
+        made.pop()
+    if made and made[-1].block.get("type") == "text":
+        block = made[-1].block
+        trimmed = {**block, "text": str(block.get("text")).rstrip()}
+        made[-1] = replace(made[-1], block=trimmed)
+    return made
 
 
 def _in_system_voice(
     events: Sequence[Heard | Fact],
-) -> tuple[list[JsonObject], list[JsonObject]]:
+) -> tuple[list[_Made], list[_Made]]:
     """The buyer's words as they are, and the facts beside them in their order."""
-    words = [text_block(t) for e in events if isinstance(e, Heard) for t in e.texts]
-    if not any(isinstance(e, Fact) for e in events):
+    words = [
+        _Made(block=text_block(text), of=(e.seq,))
+        for e in events
+        if isinstance(e, Heard)
+        for text in e.texts
+    ]
+    told = tuple(e.seq for e in events if isinstance(e, Fact))
+    if not told:
         return words, []
     lines = ["In this order:"] if words else []
     heard = 0
@@ -235,22 +305,23 @@ def _in_system_voice(
                 lines.append(f"(The buyer wrote message {heard} above.)")
             case Fact(text=text):
                 lines.append(text)
-    return words, [text_block("\n\n".join(lines))]
+    return words, [_Made(block=text_block("\n\n".join(lines)), of=told)]
 
 
 def _in_marks(
     events: Sequence[Heard | Fact],
-) -> tuple[list[JsonObject], list[JsonObject]]:
+) -> tuple[list[_Made], list[_Made]]:
     """Everything in its order, the facts between marks that nobody can write."""
-    blocks = []
+    made = []
     for event in events:
+        of = (event.seq,)
         match event:
             case Heard(texts=texts):
-                blocks += [text_block(_escaped(t)) for t in texts]
+                made += [_Made(block=text_block(_escaped(t)), of=of) for t in texts]
             case Fact(text=text):
                 marked = f"<handoff:facts>\n{_escaped(text)}\n</handoff:facts>"
-                blocks.append(text_block(marked))
-    return blocks, []
+                made.append(_Made(block=text_block(marked), of=of))
+    return made, []
 
 
 _SPOKEN = {Voice.SYSTEM: _in_system_voice, Voice.MARKED: _in_marks}
@@ -258,10 +329,3 @@ _SPOKEN = {Voice.SYSTEM: _in_system_voice, Voice.MARKED: _in_marks}
 
 def _escaped(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;")
-
-
-def _content(message: JsonObject) -> list[JsonObject]:
-    content = message.get("content")
-    if not isinstance(content, Sequence):
-        return []
-    return [b for b in content if isinstance(b, Mapping)]

@@ -42,14 +42,22 @@ class ModelFailed(HandoffError):
             `rate_limited`, `overflow`, `refused_key`, `no_system_role`,
             `bad_request` or `garbage`.
         retry_after: Seconds that the provider asked to wait, where it said so.
+        place: Of a bad request: which of its messages is refused, and which block of
+            it (None: no one block), where the provider named them; both from 0.
     """
 
     def __init__(
-        self, message: str, *, kind: str, retry_after: float | None = None
+        self,
+        message: str,
+        *,
+        kind: str,
+        retry_after: float | None = None,
+        place: tuple[int, int | None] | None = None,
     ) -> None:
         super().__init__(message)
         self.kind = kind
         self.retry_after = retry_after
+        self.place = place
 
 
 class ToolLost(HandoffError):

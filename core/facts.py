@@ -18,7 +18,9 @@ from core.journal import (
     LockChanged,
     Message,
     Note,
+    Quarantined,
     StateAmended,
+    Thinking,
     ToolCalled,
     ToolReturned,
     Triaged,
@@ -64,6 +66,36 @@ def retold(entry: Entry) -> str | None:
     if isinstance(entry.body, Message) and entry.body.direction == "in":
         return _told(entry, "The buyer wrote", entry.body.text)
     return fact_of(entry)
+
+
+_KINDS_TOLD = {
+    "message": "A message",
+    "note": "A note",
+    "tool_call": "A tool call",
+    "tool_result": "A tool's result",
+}
+
+
+def fact_without(entry: Entry, out: Quarantined) -> str | None:
+    """What is told in the place of an entry that is left out, or None for a thought."""
+    what = _KINDS_TOLD.get(out.was, "A record")
+    match entry.body:
+        case Thinking():
+            return None
+        case Quarantined():
+            return _told(entry, f"{what} stands here that can't be read")
+        case ToolCalled(name=name) if entry.actor.kind is ActorKind.AGENT:
+            return _told(entry, f"A call of yours to {name} is left out here")
+        case Message(direction="out") if entry.actor.kind is ActorKind.AGENT:
+            return _told(entry, "An answer of yours to the buyer is left out here")
+        case _:
+            return _told(entry, f"{what} is left out here")
+
+
+def returned_without(entry: Entry, body: ToolReturned) -> str:
+    """What a call of the agent's came to, where the call itself is left out."""
+    head = "The call that is left out " + ("failed" if body.is_error else "returned")
+    return _told(entry, head, _shown(body.content))
 
 
 def _told(entry: Entry, head: str, quoted: str = "") -> str:

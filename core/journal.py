@@ -6,10 +6,11 @@ change without an entry can't happen (rule 14). Bodies are stored as the JSON of
 their fields; texts, inputs and results are the values as received, unchanged.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from datetime import datetime
-from typing import TypeAlias
+from types import UnionType
+from typing import TypeAlias, get_args, get_origin
 
 from core.ticket import Actor, Json, JsonObject
 
@@ -275,6 +276,27 @@ class Erased:
     receipt: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quarantined:
+    """A record that can't be used, named in place of what it holds.
+
+    Where an entry's own row can't be decoded, this is what is read there. Stored it
+    says that people were told of such a record, or that the model's provider refuses
+    what an entry holds: from here on the model is told that it was left out.
+
+    Attributes:
+        reason: In words; never what the record holds.
+        was: Its kind as stored; `run` for a run's record.
+        entry: The seq of the entry that it is about, or None.
+        run: The id of the run whose record it is about, or None.
+    """
+
+    reason: str
+    was: str
+    entry: int | None = None
+    run: str | None = None
+
+
 Body: TypeAlias = (
     Message
     | Note
@@ -296,6 +318,7 @@ Body: TypeAlias = (
     | Claimed
     | Snoozed
     | Erased
+    | Quarantined
 )
 
 KINDS: Mapping[str, type[Body]] = {
@@ -319,6 +342,7 @@ KINDS: Mapping[str, type[Body]] = {
     "claim": Claimed,
     "snooze": Snoozed,
     "erased": Erased,
+    "quarantine": Quarantined,
 }
 _KIND_OF = {cls: kind for kind, cls in KINDS.items()}
 
@@ -369,7 +393,24 @@ def to_json(body: Body) -> dict[str, Json]:
     }
 
 
-_TUPLES = {"attachments", "kept"}
+_ITEMS: Mapping[str, type] = {"attachments": dict, "kept": int}
+
+
+def _taken_by(annotation: object) -> tuple[type, ...]:
+    """The types of stored JSON that a field takes."""
+    if annotation == JsonObject:
+        return (dict,)
+    if get_origin(annotation) is UnionType:
+        return tuple(t for arg in get_args(annotation) for t in _taken_by(arg))
+    if get_origin(annotation) is tuple:
+        return (list,)
+    return (annotation,) if isinstance(annotation, type) else (object,)
+
+
+_SHAPES: Mapping[type[Body], Sequence[tuple[str, tuple[type, ...]]]] = {
+    cls: tuple((f.name, _taken_by(f.type)) for f in fields(cls))
+    for cls in KINDS.values()
+}
 
 
 def from_json(kind: str, stored: JsonObject) -> Body:
@@ -380,11 +421,21 @@ def from_json(kind: str, stored: JsonObject) -> Body:
 
     Raises:
         KeyError: The kind is none of the closed union's.
+        TypeError: A field is missing or has not the form that it should have.
     """
     cls = KINDS[kind]
-    values = {name: stored[name] for name in _NAMES[cls] if name in stored}
-    for name in _TUPLES & values.keys():
+    values: dict[str, object] = {}
+    for name, takes in _SHAPES[cls]:
+        if name in stored:
+            value = values[name] = stored[name]
+            if not isinstance(value, takes):
+                message = f"the {kind}'s {name} is {type(value).__name__}"
+                raise TypeError(message)
+    for name in _ITEMS.keys() & values.keys():
         value = values[name]
         if isinstance(value, list):
+            if not all(isinstance(item, _ITEMS[name]) for item in value):
+                message = f"the {kind}'s {name} holds something else"
+                raise TypeError(message)
             values[name] = tuple(value)
     return cls(**values)  # type: ignore[arg-type] # JSON written by to_json of the same class

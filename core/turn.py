@@ -25,6 +25,7 @@ class Stop(StrEnum):
     REFUSED = "refused"
     ERROR = "error"
     PAUSED = "paused"
+    QUARANTINED = "quarantined"
     CRASHED = "crashed"
 
 
@@ -167,6 +168,7 @@ class Run:
         max_tokens: Of each answer, as sent.
         builder: Version of `build_request`.
         staff_voice: How the request carries what staff say.
+        unreadable: What of its record can't be read, in words; it is empty here.
     """
 
     id: RunId
@@ -187,6 +189,7 @@ class Run:
     escalated: bool = False
     turns: tuple[Turn, ...] = ()
     task_state: JsonObject = field(default_factory=dict)
+    unreadable: str | None = None
 
     @property
     def usage(self) -> Usage:

@@ -85,15 +85,21 @@ class JsonText(sa.types.TypeDecorator[Json]):
     @override
     def process_result_value(self, value: str | None, dialect: sa.Dialect) -> Json:
         """The value."""
-        if value is None:
-            return None
-        text = decode_text(value)
-        decoded: Json
-        decoded, end = _DECODER.raw_decode(text)
-        if end != len(text):
-            message = "stored JSON has more than one value"
-            raise ValueError(message)
-        return decoded
+        return None if value is None else loads(decode_text(value))
+
+
+def loads(text: str) -> Json:
+    """The value that `dumps` wrote.
+
+    Raises:
+        ValueError: It is no JSON.
+    """
+    value: Json
+    value, end = _DECODER.raw_decode(text)
+    if end != len(text):
+        message = "stored JSON has more than one value"
+        raise ValueError(message)
+    return value
 
 
 _DECODER = json.JSONDecoder(strict=False)

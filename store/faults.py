@@ -72,6 +72,10 @@ _BY_OUR_GUARD = "exec_stmt_raise"
 """Where in the server an exception was raised that a trigger of ours raises."""
 
 
+UNDECODABLE = (LookupError, TypeError, ValueError, ArithmeticError, RecursionError)
+"""What decoding raises where a stored value has not the form that it should have."""
+
+
 @contextmanager
 def decoding() -> Iterator[None]:
     """Tells in one line that what is stored has not the form that it should have.
@@ -81,7 +85,7 @@ def decoding() -> Iterator[None]:
     """
     try:
         yield
-    except (LookupError, TypeError, ValueError, ArithmeticError) as wrong:
+    except UNDECODABLE as wrong:
         raise StoreUnreachable(_UNFINISHED) from wrong
 
 

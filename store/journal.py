@@ -3,16 +3,21 @@
 A message's text has a column of its own instead of its place in the body, so that a
 search finds words that were said and not words of the JSON around them, and no text
 is kept twice.
+
+A row that can't be decoded must not take the rest of the ticket with it: in its place
+stands an entry that says so (`Quarantined`).
 """
 
+import json
 from collections.abc import Sequence
 
 import sqlalchemy as sa
 
-from core.journal import Entry, from_json, kind_of, to_json
-from core.ticket import TicketId
+from core.journal import Body, Entry, Quarantined, from_json, kind_of, to_json
+from core.ticket import TicketId, system
 from store.codec import actor, object_of
-from store.faults import decoding
+from store.columns import Exact, loads
+from store.faults import UNDECODABLE, decoding
 from store.prepared import Prepared, PreparedInsert, Row
 from store.schema import journal
 
@@ -21,7 +26,11 @@ _MESSAGE = "message"
 _j = journal.c
 _INSERT = PreparedInsert(journal)
 _IN_ORDER = Prepared(
-    sa.select(_j.seq, _j.at, _j.actor_kind, _j.actor_name, _j.kind, _j.text, _j.body)
+    sa.select(
+        *(_j.seq, _j.at, _j.actor_kind, _j.actor_name, _j.kind, _j.text),
+        # decoded one by one: one may be damaged
+        sa.type_coerce(_j.body, Exact).label("body"),
+    )
     .where(_j.ticket_id == sa.bindparam("ticket"))
     .order_by(_j.seq)
 )
@@ -57,12 +66,32 @@ def _values(ticket: TicketId, entry: Entry) -> dict[str, object]:
 
 def _entry(row: Row) -> Entry:
     seq, at, actor_kind, actor_name, kind, text, stored = row
-    body = object_of(stored)
-    if kind == _MESSAGE:
-        body = {**body, "text": text or ""}
+    who = system(actor_name)
+    try:
+        who = actor(actor_kind, actor_name)
+        body = _body(kind, text, stored)
+    except UNDECODABLE as wrong:
+        body = Quarantined(entry=seq, was=kind, reason=_reason(wrong))
     return Entry(
         seq=seq,
         at=at,
-        actor=actor(actor_kind, actor_name),
-        body=from_json(kind, body),
+        actor=who,
+        body=body,
     )
+
+
+def _body(kind: str, text: str | None, stored: str) -> Body:
+    body = object_of(loads(stored))
+    if kind == _MESSAGE:
+        body = {**body, "text": text or ""}
+    return from_json(kind, body)
+
+
+def _reason(wrong: Exception) -> str:
+    match wrong:
+        case KeyError():
+            return "this version knows no such kind of entry"
+        case json.JSONDecodeError():
+            return "its stored form is damaged"
+        case _:
+            return "its stored form is not what it should be"

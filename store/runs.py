@@ -8,13 +8,16 @@ with the greatest stamp that is not above the turn's. A request that only adds
 messages adds only rows for these, in a new run too, and is known by one digest of all
 that it repeats; after folding, the positions that differ get new rows and the old
 requests can still be read.
+
+A part of a run's record that can't be decoded is empty, and the run says so
+(`Run.unreadable`): one damaged row must not take the ticket with it.
 """
 
 import hashlib
-import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 
@@ -27,10 +30,20 @@ from store.codec import (
     response_from_json,
     response_to_json,
 )
-from store.columns import dumps
-from store.faults import decoding
+from store.columns import Exact, dumps, loads
+from store.faults import UNDECODABLE, decoding
 from store.prepared import Prepared, PreparedInsert, Row
 from store.schema import bodies, run_messages, runs, turns
+
+T = TypeVar("T")
+
+
+def _undecoded(table: sa.Table, name: str) -> list[sa.ColumnElement[Any]]:
+    """The table's columns, one of them as stored: it is decoded where it may fail."""
+    return [
+        sa.type_coerce(c, Exact).label(name) if c.name == name else c for c in table.c
+    ]
+
 
 _TICKET: sa.BindParameter[str] = sa.bindparam("ticket")
 _r, _t = runs.c, turns.c
@@ -50,8 +63,16 @@ _RESPONSE = Prepared(
     ),
     sets=["response", "applied"],
 )
-_RUNS = Prepared(sa.select(runs).where(_r.ticket_id == _TICKET).order_by(_r.token))
-_TURNS = Prepared(sa.select(turns).where(_t.ticket_id == _TICKET).order_by(_t.stamp))
+_RUNS = Prepared(
+    sa.select(*_undecoded(runs, "task_state"))
+    .where(_r.ticket_id == _TICKET)
+    .order_by(_r.token)
+)
+_TURNS = Prepared(
+    sa.select(*_undecoded(turns, "response"))
+    .where(_t.ticket_id == _TICKET)
+    .order_by(_t.stamp)
+)
 _ALWAYS_SENT = sa.union(
     *(
         sa.select(digest).where(_r.ticket_id == _TICKET)
@@ -183,10 +204,11 @@ def of_ticket(connection: sa.Connection, ticket: TicketId) -> tuple[Run, ...]:
     if not rows:
         return ()
     made: defaultdict[str, list[Turn]] = defaultdict(list)
+    wrong: defaultdict[str, list[str]] = defaultdict(list)
     for row in _TURNS.rows(connection, ticket=ticket):
-        made[row.run_id].append(_turn(row))
+        made[row.run_id].append(_turn(row, wrong[row.run_id]))
     texts = dict(_TEXTS.rows(connection, ticket=ticket))
-    return tuple(_run(row, texts, tuple(made[row.id])) for row in rows)
+    return tuple(_run(r, texts, tuple(made[r.id]), wrong[r.id]) for r in rows)
 
 
 @decoding()
@@ -276,10 +298,11 @@ def _digest(content: bytes) -> bytes:
     return hashlib.sha256(content).digest()
 
 
-def _turn(row: Row) -> Turn:
+def _turn(row: Row, wrong: list[str]) -> Turn:
+    stored, what = row.response, f"the answer of turn {row.number}"
     response = None
-    if row.response is not None:
-        response = response_from_json(object_of(row.response))
+    if stored not in {None, "null"}:
+        response = _readable(lambda: _response(stored), None, wrong, what)
     return Turn(
         number=row.number,
         built_at=row.built_at,
@@ -295,11 +318,15 @@ def _run(
     row: Row,
     texts: Mapping[bytes, bytes],
     made: tuple[Turn, ...],
+    wrong: list[str],
 ) -> Run:
-    prompt, system, tools = (
-        texts.get(bytes(digest), b"").decode("utf-8", "surrogatepass")
-        for digest in (row.prompt_digest, row.system_digest, row.tools_digest)
-    )
+    def text(digest: bytes, what: str) -> str:
+        content = texts.get(bytes(digest), b"")
+        return _readable(
+            lambda: content.decode("utf-8", "surrogatepass"), "", wrong, what
+        )
+
+    tools = text(row.tools_digest, "its tools")
     version = PromptVersion(version=row.prompt_version, sha256=row.prompt_sha256)
     return Run(
         id=RunId(row.id),
@@ -307,24 +334,44 @@ def _run(
         token=row.token,
         trigger=row.trigger,
         model=row.model,
-        prompt=Prompt(text=prompt, version=version),
-        system=system,
-        tools=_tools(tools),
+        prompt=Prompt(text=text(row.prompt_digest, "its prompt"), version=version),
+        system=text(row.system_digest, "what it sent as system"),
+        tools=_readable(lambda: _tools(tools), (), wrong, "its tools"),
         max_tokens=row.max_tokens,
         builder=row.builder,
         staff_voice=row.staff_voice,
         started_at=row.started_at,
         ended_at=row.ended_at,
-        stop=None if row.stop is None else Stop(row.stop),
+        stop=_readable(lambda: _stop(row.stop), None, wrong, "how it ended"),
         detail=row.detail,
         escalated=row.escalated,
         turns=made,
-        task_state=object_of(row.task_state),
+        task_state=_readable(
+            lambda: object_of(loads(row.task_state)), {}, wrong, "its task state"
+        ),
+        unreadable=", ".join(wrong) or None,
     )
 
 
+def _readable(decode: Callable[[], T], instead: T, wrong: list[str], what: str) -> T:
+    """What is stored, or where that can't be read the value instead, noted as wrong."""
+    try:
+        return decode()
+    except UNDECODABLE:
+        wrong.append(what)
+        return instead
+
+
+def _response(stored: str) -> ModelResponse:
+    return response_from_json(object_of(loads(stored)))
+
+
+def _stop(stored: str | None) -> Stop | None:
+    return None if stored is None else Stop(stored)
+
+
 def _tools(stored: str) -> tuple[JsonObject, ...]:
-    decoded = json.loads(stored) if stored else []
+    decoded = loads(stored) if stored else []
     return tuple(object_of(tool) for tool in list_of(decoded))
 
 

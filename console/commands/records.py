@@ -15,7 +15,14 @@ from console.config import prompt_at
 from console.wording import count
 from core.cleanse import one_line
 from core.flows import replay as offline
-from core.flows.replay import BuiltByOther, Differs, Replayed, Same, UnknownRun
+from core.flows.replay import (
+    BuiltByOther,
+    Differs,
+    Replayed,
+    Same,
+    UnknownRun,
+    Unreadable,
+)
 from core.flows.whatif import Compared, Step, what_if
 from core.history import History
 from core.ports import QueueQuery, Store, Transaction
@@ -182,6 +189,8 @@ def _told(run: RunId, outcome: Replayed) -> shapes.Shape:
             }
         case BuiltByOther(version=version):
             return {"run_id": run, "result": "built_by_other", "version": version}
+        case Unreadable(what=what):
+            return {"run_id": run, "result": "unreadable", "what": what}
         case UnknownRun():
             return {"run_id": run, "result": "unknown"}
 
@@ -205,5 +214,7 @@ def _line(told: shapes.Shape) -> str:
             return "\n".join([head, *shown])
         case "built_by_other":
             return f"{run} built by version {told['version']}: can't be compared"
+        case "unreadable":
+            return f"{run} can't be compared, not readable: {told['what']}"
         case other:
             return f"{run} {other}"

@@ -24,7 +24,15 @@ from console.widgets.replay_lines import (
 )
 from console.widgets.spans import Line, clip, line
 from console.widgets.timeline_values import Reader
-from core.flows.replay import BuiltByOther, Differs, Same, UnknownRun, compare
+from core.cleanse import one_line
+from core.flows.replay import (
+    BuiltByOther,
+    Differs,
+    Same,
+    UnknownRun,
+    Unreadable,
+    compare,
+)
 from core.history import History
 from core.ticket import RunId
 from core.turn import RunRecord
@@ -152,5 +160,8 @@ def _judged(record: RunRecord, history: History) -> Verdict:
         case BuiltByOther(version=version):
             words = f"built by version {version}: it can't be compared here"
             return Verdict(words=words, role="wait")
+        case Unreadable(what=what):
+            words = f"✗ can't be compared, not readable: {one_line(what, 120)}"
+            return Verdict(words=words, role="harm")
         case UnknownRun():
             return Verdict(words="there is no such run any more", role="wait")

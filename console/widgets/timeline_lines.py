@@ -20,7 +20,14 @@ from console.widgets.timeline_events import (
 )
 from console.widgets.timeline_items import Item
 from console.widgets.timeline_values import Reader, brief, more, text_of, value_lines
-from console.wording import DELIVERY, clock_time, happened, span_of, untold
+from console.wording import (
+    DELIVERY,
+    clock_time,
+    happened,
+    quarantined,
+    span_of,
+    untold,
+)
 from core.cleanse import changed, cleanse, one_line
 from core.identity import SentUnder
 from core.journal import (
@@ -37,6 +44,7 @@ from core.journal import (
     Message,
     Note,
     Paused,
+    Quarantined,
     Refused,
     RunChanged,
     Snoozed,
@@ -132,6 +140,8 @@ def _body(item: Item, reader: Reader, *, opened: bool) -> list[Line]:  # noqa: C
         case Erased(what=what, receipt=receipt):
             said = f"erased: {one_line(what, 80)} · {one_line(receipt, 60)}"
             return [line((f"✗ {at} {said}", "dim"))]
+        case Quarantined() as body:
+            return [line((f"! {at} {quarantined(body)}", "harm"))]
         case _:
             assert_never(entry.body)
 

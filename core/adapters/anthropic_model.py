@@ -37,6 +37,7 @@ _SYSTEM_ROLE = re.compile(
 
 _INVALID = {400, 422}
 _OVERFLOW = re.compile(r"prompt is too long|exceeds? (the )?context|context window")
+_MESSAGE = re.compile(r"messages\.(\d+)(?:\.content\.(\d+))?\b")
 _PLACE = re.compile(r"[a-z_]+(\.[a-z_0-9]+)*(?=:)")
 
 
@@ -211,7 +212,20 @@ def _refuse(wrong: anthropic.APIStatusError) -> NoReturn:
         line += f" about {place.group()}"
     if wrong.request_id:
         line += f", request {wrong.request_id}"
-    raise ModelFailed(line, kind=kind, retry_after=_wait(wrong.response)) from None
+    raise ModelFailed(
+        line,
+        kind=kind,
+        retry_after=_wait(wrong.response),
+        place=_refused(wrong) if kind == "bad_request" else None,
+    ) from None
+
+
+def _refused(wrong: anthropic.APIStatusError) -> tuple[int, int | None] | None:
+    """The message, and the block in it, that a refusal is about, where it says so."""
+    found = _MESSAGE.match(str(_said(wrong)))
+    if found is None:
+        return None
+    return int(found[1]), int(found[2]) if found[2] else None
 
 
 def _kind(status: int, wrong: anthropic.APIStatusError) -> str:

@@ -9,10 +9,11 @@ from typing import TypeAlias
 from core.compaction import fold_request
 from core.context import BUILDER, Voice, build_request, canonical_message
 from core.history import History
-from core.journal import Body, Message, Thinking, ToolCalled
+from core.journal import Body, Message, Quarantined, Thinking, ToolCalled
 from core.limits import Limits
 from core.plan import Calls, Reply, Silence, Unusable, plan
 from core.ports import Store, Transaction
+from core.quarantine import is_unreadable, named
 from core.ticket import RunId
 from core.turn import Run, RunRecord, Turn
 
@@ -55,7 +56,18 @@ class UnknownRun:
     """There is no such run."""
 
 
-Replayed: TypeAlias = Same | Differs | BuiltByOther | UnknownRun
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unreadable:
+    """A record that the comparison needs can't be read.
+
+    Attributes:
+        what: Which, in words.
+    """
+
+    what: str
+
+
+Replayed: TypeAlias = Same | Differs | BuiltByOther | Unreadable | UnknownRun
 
 
 async def replay(store: Store, run: RunId) -> Replayed:
@@ -78,11 +90,20 @@ def compare(record: RunRecord, history: History) -> Replayed:
     run = record.run
     if run.builder != BUILDER:
         return BuiltByOther(version=run.builder)
+    if run.unreadable is not None:
+        return Unreadable(what=f"a part of its record: {run.unreadable}")
     for turn in run.turns:
         differs = _request(record, history, turn) or _steps(run, history, turn)
         if differs is not None:
-            return differs
+            return _unreadable(history) or differs
     return Same(turns=len(run.turns))
+
+
+def _unreadable(history: History) -> Unreadable | None:
+    """The entries that can't be read, where there are any: nothing is told of them."""
+    lost = [e.body for e in history.journal if is_unreadable(e)]
+    found = [body for body in lost if isinstance(body, Quarantined)]
+    return Unreadable(what=named(found)) if found else None
 
 
 def _request(record: RunRecord, history: History, turn: Turn) -> Differs | None:

@@ -27,6 +27,7 @@ from core.boundary import (
     HandOver,
     Pause,
     Release,
+    Report,
     next_step,
 )
 from core.compaction import Fold, fold_request, plan_compaction
@@ -34,6 +35,7 @@ from core.context import (
     Voice,
     build_request,
     canonical_message,
+    entries_at,
     estimated_tokens,
 )
 from core.errors import ModelFailed, StaleHold, ToolLost
@@ -44,14 +46,11 @@ from core.flows.house import House, Work
 from core.flows.speak import say
 from core.flows.taking import take
 from core.history import Draft, History
-from core.journal import (
-    Compacted,
-    RunChanged,
-    ToolReturned,
-)
+from core.journal import Compacted, Quarantined, RunChanged, ToolReturned
 from core.plan import Calls, Reply, Silence, Unusable, plan
 from core.ports import Feed, Transaction
-from core.ticket import TicketId
+from core.quarantine import left_out, named
+from core.ticket import TicketId, system
 from core.tool import ToolSpec
 from core.turn import ModelResponse, Request, Run, Stop, Turn
 
@@ -159,11 +158,48 @@ def _advance(tx: Transaction, house: House, taken: Work) -> _Step:
             return end(tx, taken, history, Stop.ANSWERED)
         case Escalate(stop=stop, why=why):
             return escalate(tx, taken, history, stop, why)
+        case Report(found=found):
+            why = f"{named(found)} can't be read: {found[0].reason}"
+            return _quarantine(tx, taken, history, found, why)
         case Continue(unrun=unrun):
             for call, told in unrun:
                 result = ToolReturned(id=call.id, content=told, is_error=True)
                 history = history.plus(tx.append_as(taken.hold, taken.actor, result))
             return _request(tx, house, taken, history)
+
+
+def _quarantine(
+    tx: Transaction,
+    taken: Work,
+    history: History,
+    found: tuple[Quarantined, ...],
+    why: str,
+) -> Over:
+    """Names what can't be used to people; the agent goes on without it (rule 15)."""
+    for body in found:
+        tx.append(taken.hold.ticket, system("agent"), body)
+    return escalate(tx, taken, history, Stop.QUARANTINED, why)
+
+
+def _refused(
+    tx: Transaction, house: House, taken: Work, history: History, failed: ModelFailed
+) -> Over:
+    """The provider refuses a part of the request: what it was made of is left out."""
+    run = own(history, taken)
+    known = history.as_of(run.turns[-1].built_at)
+    message, block = failed.place or (-1, None)
+    out = left_out(known.journal)
+    at = entries_at(known, run.model, house.voice, message, block)
+    kinds = {e.seq: e.kind for e in known.journal}
+    found = tuple(
+        Quarantined(reason=str(failed), was=kinds[seq], entry=seq)
+        for seq in at
+        if seq not in out
+    )
+    if not found:
+        return escalate(tx, taken, history, Stop.ERROR, str(failed))
+    why = f"{named(found)} is refused: {failed}"
+    return _quarantine(tx, taken, history, found, why)
 
 
 def _request(
@@ -247,6 +283,8 @@ def _apply(
             why = "the provider takes no system messages"
             over = end(tx, taken, history, Stop.PAUSED, detail=why)
             return replace(over, voice_refused=True)
+        case ModelFailed(place=(_, _)) as failed if ask.fold is None:
+            return _refused(tx, house, taken, history, failed)
         case ModelFailed(kind=kind) as failed:
             over = escalate(tx, taken, history, Stop.ERROR, str(failed))
             return replace(over, key_refused=kind == "refused_key")

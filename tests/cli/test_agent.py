@@ -7,9 +7,11 @@ server.
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -403,3 +405,29 @@ def _children(pid: int) -> list[int]:
 
 def _pause() -> None:
     subprocess.run(["sleep", "0.05"], check=True)
+
+
+def test_f80_a_ticket_with_a_damaged_entry_stays_readable_and_says_which(
+    at_sundry: Handoff, tmp_path: Path
+) -> None:
+    line = message(text=DAMAGED, **{"from": "sanna.koskela@example.com"})
+    ticket = at_sundry("ingest", "-", stdin=line).lines[0]["ticket"]
+    at_sundry("worker", "--drain")
+    with closing(sqlite3.connect(tmp_path / "store.db")) as file, file:
+        file.execute("UPDATE journal SET body = '{' WHERE kind = 'tool_result'")
+        file.execute("UPDATE turns SET response = '' WHERE number = 1")
+        file.execute("UPDATE bodies SET content = x'7b'")
+    chart = at_sundry("show", ticket, "--json").json
+    lost = [e for e in chart["journal"] if e["kind"] == "quarantine"]
+    [run] = at_sundry("runs", ticket, "--json").json
+    replayed = at_sundry("replay", "--all")
+
+    assert {e["body"]["was"] for e in lost} == {"tool_result"}
+    seq = lost[0]["seq"]
+    assert f"entry #{seq} (tool_result) can't be used" in at_sundry("show", ticket).out
+    assert "the answer of turn 1" in run["unreadable"]
+    assert replayed.code == 1
+    assert "not readable: a part of its record: the answer of turn 1" in replayed.out
+    for command in (("run", run["run_id"]), ("runs", ticket), ("tickets",)):
+        assert at_sundry(*command).code == 0
+        assert at_sundry(*command, "--json").code == 0

@@ -13,11 +13,13 @@ from core.context import (
     Voice,
     build_request,
     canonical_message,
+    entries_at,
     tool_definitions,
     voice_for,
 )
 from core.flows.intake import _imported
 from core.journal import (
+    KINDS,
     ActionChanged,
     Body,
     Compacted,
@@ -29,6 +31,7 @@ from core.journal import (
     LockChanged,
     Message,
     Note,
+    Quarantined,
     Refused,
     RunChanged,
     StateAmended,
@@ -36,6 +39,7 @@ from core.journal import (
     ToolCalled,
     ToolReturned,
     Triaged,
+    kind_of,
 )
 from core.limits import Limits
 from core.ticket import Actor, RunId, agent, buyer, operator, system
@@ -193,6 +197,12 @@ bodies: st.SearchStrategy[Body] = st.one_of(
     ),
     st.builds(Refused, what=texts, rule=texts),
     st.builds(Erased, what=texts, receipt=texts),
+    st.builds(
+        Quarantined,
+        reason=texts,
+        was=st.sampled_from([*KINDS, "gossip", ""]),
+        entry=st.integers(1, 14),
+    ),
 )
 actors = st.sampled_from(
     [
@@ -206,6 +216,11 @@ actors = st.sampled_from(
     ]
 )
 journals = st.lists(st.tuples(actors, bodies), max_size=14)
+
+
+def unreadable(seq: int, body: Body) -> Quarantined:
+    """What is read where the row of such an entry is damaged."""
+    return Quarantined(reason="damaged", was=kind_of(body), entry=seq)
 
 
 def problems(body: dict[str, Any]) -> list[str]:
@@ -230,6 +245,75 @@ def test_rule_09_whatever_a_journal_holds_the_request_is_valid(
 ) -> None:
     body = request(history(*lines, runs=RUNS), voice).body()
     assert problems(body) == []
+
+
+@BOTH
+@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    lines=journals,
+    damaged=st.sets(st.integers(1, 14)),
+    left_out=st.sets(st.integers(1, 14)),
+)
+def test_f80_whatever_is_quarantined_the_request_is_valid_and_every_place_has_entries(
+    voice: Voice,
+    lines: list[tuple[Actor, Body]],
+    damaged: set[int],
+    left_out: set[int],
+) -> None:
+    kept = [
+        (by, unreadable(n, body) if n in damaged else body)
+        for n, (by, body) in enumerate(lines, 1)
+    ]
+    marks = [
+        (system("agent"), Quarantined(reason="r", was="note", entry=n))
+        for n in sorted(left_out)
+        if n <= len(lines)
+    ]
+    chart = history(*kept, *marks, runs=RUNS)
+    body = request(chart, voice).body()
+    assert problems(body) == []
+    for at, message in enumerate(body["messages"]):
+        for block, shown in enumerate(message["content"]):
+            made_of = entries_at(chart, MODEL, voice, at, block)
+            assert set(made_of) <= {e.seq for e in chart.journal}
+            text = shown.get("text", "")
+            assert made_of or text.startswith(("[The conversation", "[No new message"))
+
+
+@BOTH
+def test_f80_the_request_says_where_an_entry_can_t_be_read_and_keeps_the_rest(
+    voice: Voice,
+) -> None:
+    chart = history(
+        said("where is it?"),
+        (AGENT, ToolCalled(id="t1", name="get_order", input={})),
+        (AGENT, unreadable(3, ToolCalled(id="t2", name="find", input={}))),
+        (AGENT, ToolReturned(id="t1", content="shipped")),
+        (AGENT, ToolReturned(id="t2", content="c-1")),
+        (ANA, unreadable(6, Note(text="x"))),
+    )
+    body = request(chart, voice).body()
+    assert problems(body) == []
+    facts = "\n".join(told(body, voice))
+    assert "[#3, 2026-11-30 09:03 UTC] A tool call stands here that can't be" in facts
+    assert "The call that is left out returned:\n> c-1" in facts
+    assert "[#6, 2026-11-30 09:06 UTC] A note stands here that can't be read." in facts
+    [result] = [b for m in body["messages"] for b in m["content"] if "tool_use_id" in b]
+    assert result["content"] == "shipped"
+
+
+def test_f80_what_is_sent_changes_only_from_the_entry_on_that_says_so() -> None:
+    lines = (
+        said("where is it?"),
+        (AGENT, ToolCalled(id="t1", name="get_order", input={"x": 1})),
+        (AGENT, ToolReturned(id="t1", content="shipped")),
+    )
+    mark = (system("agent"), Quarantined(reason="r", was="tool_call", entry=2))
+    before, after = history(*lines), history(*lines, mark)
+    assert request(after.as_of(3)).messages == request(before).messages
+    assert "A call of yours to get_order is left out here" in str(request(after))
+    assert "The call that is left out returned:\\n> shipped" in str(request(after))
+    assert "tool_use" not in str(request(after))
 
 
 @BOTH
@@ -579,7 +663,7 @@ def test_rule_08_what_follows_an_answer_leaves_the_earlier_messages_alone(
     after: list[tuple[Actor, Body]],
 ) -> None:
     before, after = (
-        [line for line in lines if not isinstance(line[1], Compacted)]
+        [line for line in lines if not isinstance(line[1], Compacted | Quarantined)]
         for lines in (before, after)
     )
     start = [*before, said("and?")]

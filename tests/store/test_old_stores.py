@@ -11,11 +11,7 @@ from tests.store.build import T1, asked
 CHANGES = {
     "no column": "ALTER TABLE journal DROP COLUMN actor_name",
     "no table": "DROP TABLE drafts",
-    "a kind that is none": "UPDATE journal SET kind = 'gossip'",
-    "a body without its fields": "UPDATE journal SET kind = 'lock', body = '{}'",
-    "a body that is no JSON": "UPDATE journal SET body = 'x'",
     "a standing that is none": "UPDATE tickets SET standing = '[]'",
-    "an actor that is none": "UPDATE journal SET actor_kind = 'ghost'",
 }
 
 

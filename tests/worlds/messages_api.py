@@ -17,7 +17,7 @@ import json
 import secrets
 import threading
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +46,8 @@ class MessagesApi:
 
     Attributes:
         requests: Every request so far, in order of arrival.
+        refuses: Says of a request what of it is refused, although it keeps the public
+            rules, in the API's words: `messages.1.content.0: …`; None: nothing.
     """
 
     def __init__(
@@ -58,6 +60,7 @@ class MessagesApi:
     ) -> None:
         self.brain = brain
         self.requests: list[Recorded] = []
+        self.refuses: Callable[[Any], str | None] = lambda body: None
         self._log = log
         self._undeclared_tools = undeclared_tools
         self._faults: deque[Fault] = deque()
@@ -153,6 +156,9 @@ class MessagesApi:
             )
         if recorded.violations:
             return 400, error_body(recorded, 400, "; ".join(recorded.violations))
+        refused = self.refuses(recorded.body)
+        if refused is not None:
+            return 400, error_body(recorded, 400, refused)
         try:
             reply = self.brain(recorded.body)
         except Exception as error:  # noqa: BLE001 - a test's brain must fail loudly
