@@ -427,9 +427,9 @@ def from_json(kind: str, stored: JsonObject) -> Body:
     values: dict[str, object] = {}
     for name, takes in _SHAPES[cls]:
         if name in stored:
-            value = values[name] = stored[name]
-            if not isinstance(value, takes):
-                message = f"the {kind}'s {name} is {type(value).__name__}"
+            values[name] = stored[name]
+            if not isinstance(stored[name], takes):
+                message = f"the {kind}'s {name} has another type"
                 raise TypeError(message)
     for name in _ITEMS.keys() & values.keys():
         value = values[name]

@@ -1,6 +1,5 @@
 """A stored record that can't be used never takes its ticket with it (f80, rule 15)."""
 
-import asyncio
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from typing import Any
@@ -33,7 +32,7 @@ async def changed(store: object, statement: str) -> None:
     def change(connection: sa.Connection) -> None:
         connection.execute(sa.text(statement))
 
-    await asyncio.wrap_future(store._engine.write(change))
+    await store._engine.write(change)
 
 
 async def answered(world: World) -> TicketId:
