@@ -26,6 +26,10 @@ class NotAdmitted(StoreUnreachable):
     """The database lets this login not do it: who works here says a supervisor."""
 
 
+class UnfitName(HandoffError):
+    """The store's database can have no login of this name: nothing was changed."""
+
+
 class StoreTooNew(HandoffError):
     """The store was written by a newer program; this one refuses to touch it."""
 

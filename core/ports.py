@@ -321,6 +321,9 @@ class Transaction(Protocol):
         Returns:
             What an administrator has to run, where this login may not; empty where
             it is done, and always on SQLite.
+
+        Raises:
+            UnfitName: The database can have no such login; nothing was done yet.
         """
 
     def expel(self, login: str) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ A login that may not grant is told what an administrator has to run.
 import sqlalchemy as sa
 
 from core.decision import Role
+from core.errors import UnfitName
 from store.schema import metadata
 
 _APPENDED = {
@@ -41,7 +42,11 @@ def admit(connection: sa.Connection, login: str, role: Role | None) -> tuple[str
 
     Returns:
         The statements that this login may not run, for an administrator.
+
+    Raises:
+        UnfitName: PostgreSQL can have no such login; nothing was done yet.
     """
+    _must_fit(login)
     may_grant, exists, may_create = connection.execute(_MAY, {"login": login}).one()
     if exists and _owns(connection, login):
         return ()
@@ -71,6 +76,22 @@ def expel(connection: sa.Connection, login: str) -> tuple[str, ...]:
         return (taken,)
     _run(connection, taken)
     return ()
+
+
+_LONGEST = 63
+"""Bytes of a name; PostgreSQL cuts a longer one, which would be somebody else's."""
+
+_RESERVED = {"public", "none"}
+"""What PostgreSQL takes for no login, even in quotes: `public` is everybody."""
+
+
+def _must_fit(login: str) -> None:
+    size = len(login.encode("utf-8", "surrogatepass"))
+    if size > _LONGEST:
+        message = f"a PostgreSQL login has at most {_LONGEST} bytes; this has {size}"
+        raise UnfitName(message)
+    if login in _RESERVED or login.startswith("pg_"):
+        raise UnfitName(f"PostgreSQL keeps the name {login} for itself")
 
 
 def _owns(connection: sa.Connection, login: str) -> bool:

@@ -48,7 +48,7 @@ def card_lines(decision: Decision, history: History, sight: Sight) -> list[Line]
         lines += _field(name, value, width)
     lines.append(EMPTY)
     lines += _pair("rule", decision.rule, width)
-    lines += _pair("buyer", _who(history), width)
+    lines += _buyer(decision, history, width)
     read = [_read(seq, history) for seq in decision.evidence]
     lines += _pair("agent read", ", ".join(r for r in read if r) or "nothing", width)
     if decision.four_eyes:
@@ -126,11 +126,22 @@ def _pair(name: str, value: str, width: int) -> list[Line]:
     return named(name, one_line(value, 400), width, column=_COLUMN)
 
 
-def _who(history: History) -> str:
+def _buyer(decision: Decision, history: History, width: int) -> list[Line]:
+    """Who the buyer is now; loud where it was proposed for somebody else."""
     identity = history.standing.identity
-    if identity is None:
-        return "not verified"
-    return f"verified: {identity.name or ''} {identity.customer}".replace("  ", " ")
+    question = history.standing.identity_question
+    if identity is not None:
+        who = f"verified: {identity.name or ''} {identity.customer}".replace("  ", " ")
+    else:
+        who = "not verified" if question is None else f"IN QUESTION: {question}"
+    lines = _pair("buyer", who, width)
+    known = identity.customer if identity is not None else None
+    if decision.identity not in {None, known}:
+        said = (
+            f"PROPOSED FOR {one_line(decision.identity or '', 60)}: won't be executed"
+        )
+        lines.append(line((f"{'':<{_COLUMN}}", "dim"), (said, "harm")))
+    return lines
 
 
 def _read(seq: int, history: History) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from core.decision import Operator, Role
+from core.errors import UnfitName
 from core.flows.offer import not_taken
 from core.flows.person import NotPossible, as_of_now
 from core.journal import Claimed, LockChanged
@@ -112,9 +113,12 @@ async def admit_worker(
     """
 
     def grant(tx: Transaction) -> tuple[str, ...] | NotPossible:
-        if _supervises(as_of_now(tx, by)):
+        if not _supervises(as_of_now(tx, by)):
+            return _refused(tx, by, login, "only a supervisor may change people")
+        try:
             return tx.admit(login, None)
-        return _refused(tx, by, login, "only a supervisor may change people")
+        except UnfitName as unfit:
+            return _refused(tx, by, login, str(unfit))
 
     return await store.write(grant)
 
@@ -139,8 +143,11 @@ def _change(
         return _refused(tx, by, name, new.why)
     if not any(_supervises(o) for o in (people | {name: new}).values()):
         return _refused(tx, by, name, f"{name} is the last supervisor")
+    try:
+        to_run = tx.expel(name) if new.disabled else tx.admit(name, new.role)
+    except UnfitName as unfit:
+        return _refused(tx, by, name, str(unfit))
     tx.keep_act(HouseAct(by=by.name, act=act, whom=name, why="", at=tx.now))
-    to_run = tx.expel(name) if new.disabled else tx.admit(name, new.role)
     tx.save_operator(new)
     return Changed(operator=new, to_run=to_run)
 

@@ -79,7 +79,7 @@ async def test_rule_06_the_opening_key_and_a_quick_y_approve_nothing(
         ].state.value == "approved"
 
 
-async def test_rule_06_a_long_card_must_have_been_read_to_its_end(
+async def test_f08_rule_06_a_spoofed_long_card_must_have_been_read_to_its_end(
     counter: Counter,
 ) -> None:
     ticket = await counter.writes("I want my money back.")

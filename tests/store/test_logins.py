@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import quote
 
 import psycopg
 import pytest
@@ -48,6 +49,7 @@ MIA = Operator(name="mia", role=Role.SUPERVISOR)
 MAX = Operator(name="max", role=Role.SUPERVISOR)
 ADMIN = Operator(name="postgres", role=Role.SUPERVISOR)
 BOT = "bot"
+LONGEST = "é" * 31 + "e"
 
 Plain = psycopg.Connection[tuple[object, ...]]
 
@@ -57,7 +59,7 @@ def logins(postgres_url: str) -> Iterator[str]:
     """Removes the logins that a test has made; gives the administrator's address."""
     yield postgres_url
     with psycopg.connect(postgres_url, autocommit=True) as admin:
-        for name in (EVE.name, MIA.name, MAX.name, BOT):
+        for name in (EVE.name, MIA.name, MAX.name, BOT, LONGEST):
             quoted = psycopg.sql.Identifier(name)
             known = "SELECT 1 FROM pg_roles WHERE rolname = %s"
             if admin.execute(known, (name,)).fetchone() is not None:
@@ -85,8 +87,7 @@ def plainly(url: str, who: Operator) -> Plain:
 
 def opened(url: str, name: str) -> SqlStore:
     """The store, opened by this login."""
-    quoted = name.replace(" ", "%20").replace("'", "%27")
-    return SqlStore.open(url.replace("//postgres@", f"//{quoted}@"))
+    return SqlStore.open(url.replace("//postgres@", f"//{quote(name)}@"))
 
 
 async def waits(world: World, amount: str = "80.00") -> TicketId:
@@ -337,3 +338,41 @@ async def test_the_owner_of_the_tables_keeps_their_rights_as_an_agent(
     assert isinstance(moved, Changed)
     assert moved.to_run == ()
     assert isinstance(await add(house.store, MIA, BOT, Role.AGENT), Changed)
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("é" * 32, "at most 63 bytes; this has 64"),
+        ("public", "keeps the name public for itself"),
+        ("none", "keeps the name none"),
+        ("pg_eve", "keeps the name pg_eve"),
+    ],
+)
+async def test_a_name_that_is_no_login_of_its_own_is_refused_in_one_line(
+    house: World, name: str, why: str
+) -> None:
+    refused = [
+        await add(house.store, ADMIN, name, Role.AGENT),
+        await admit_worker(house.store, ADMIN, name),
+    ]
+    people = await house.store.read(lambda tx: tx.operators())
+    acts = await house.store.read(lambda tx: tx.house_acts())
+    for said in refused:
+        assert isinstance(said, NotPossible)
+        assert why in said.why
+        assert "\n" not in said.why
+    assert name not in {o.name for o in people}
+    assert [(a.act, a.whom) for a in acts[-2:]] == [("refused", name)] * 2
+
+
+async def test_a_login_of_63_bytes_works_under_its_own_name(
+    house: World, logins: str
+) -> None:
+    added = await add(house.store, ADMIN, LONGEST, Role.AGENT)
+    assert isinstance(added, Changed)
+    store = opened(logins, LONGEST)
+    try:
+        assert await store.read(lambda tx: tx.login()) == LONGEST
+    finally:
+        await store.close()

@@ -1,0 +1,261 @@
+"""Colleagues at the desk: who is there, what is offered, and whose word counts."""
+
+from dataclasses import replace
+
+from console.screens.give_back import GiveBackPanel
+from console.shapes import presence
+from console.widgets.card_lines import card_lines
+from console.widgets.composer import Composer
+from console.widgets.queue import Queue
+from console.widgets.sight import Sight
+from console.widgets.spans import plain
+from core.flows.amend import verify
+from core.flows.handoff import GiveBack, give_back, reply, take_over
+from core.journal import IdentityChanged, Message, Note
+from core.ticket import TicketId
+from tests.console.counter import MIRA, Counter
+from tests.console.scenes import ME
+from tests.console.steps import (
+    all_view,
+    app_on,
+    card_opened,
+    desk_of,
+    held,
+    pane_text,
+    press,
+    screen_text,
+    shown,
+    sitting,
+    stored,
+    told,
+    until,
+)
+from tests.console.test_team import answered
+
+C1 = IdentityChanged(
+    verified=True, customer="c-1", name="Dana", method="phone", evidence="called"
+)
+C2 = IdentityChanged(
+    verified=False,
+    customer="c-2",
+    name=None,
+    method="matched_order",
+    evidence="find_customer O-2 found c-2",
+    contradicts="c-1",
+)
+
+
+async def offered(counter: Counter) -> TicketId:
+    """A ticket that Mira held and offers to Noor."""
+    ticket = await counter.writes("Where is it?")
+    await take_over(counter.store, ticket, MIRA)
+    await give_back(counter.store, ticket, MIRA, GiveBack(to=ME.name))
+    return ticket
+
+
+# A ticket that is offered
+
+
+async def test_an_offered_ticket_is_accepted_by_taking_it(counter: Counter) -> None:
+    ticket = await offered(counter)
+    async with sitting(counter.store) as (pilot, app):
+        await shown(pilot, app, ticket)
+        await until(pilot, lambda: "Mira offers you T-1" in pane_text(app, "banner"))
+        assert "t accept" in pane_text(app, "banner")
+        await until(pilot, lambda: "offered to you by Mira" in screen_text(app))
+        await press(pilot, "t")
+        await until(pilot, lambda: "YOU HOLD T-1" in pane_text(app, "banner"))
+    assert (await stored(counter.store, ticket)).standing.held_by == ME.name
+
+
+async def test_an_offered_ticket_is_declined_with_a_reason(counter: Counter) -> None:
+    ticket = await offered(counter)
+    async with sitting(counter.store) as (pilot, app):
+        await shown(pilot, app, ticket)
+        await until(pilot, lambda: "offers you" in pane_text(app, "banner"))
+        await press(pilot, "x")
+        await answered(pilot, app, "not [my] field")
+        await until(pilot, lambda: "Declined" in told(app))
+        await until(pilot, lambda: "Noor declined it" in pane_text(app, "banner"))
+        await until(pilot, lambda: "declined it: not [my] field" in screen_text(app))
+    assert (await stored(counter.store, ticket)).standing.offered_to is None
+
+
+async def test_a_ticket_is_offered_from_the_desk_and_the_offer_is_seen_by_all(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("Where is it?")
+    async with sitting(counter.store) as (pilot, app):
+        await shown(pilot, app, ticket)
+        await held(pilot, app)
+        await press(pilot, "escape", "R")
+        await until(pilot, lambda: isinstance(app.screen, GiveBackPanel))
+        await until(pilot, lambda: app.screen.listening)
+        await until(pilot, lambda: "who accepts or declines" in screen_text(app))
+        await press(pilot, "down", "down", "down", "down", "enter")
+        await until(pilot, lambda: "Offered to Mira" in told(app))
+        await until(pilot, lambda: "offers it to Mira" in pane_text(app, "banner"))
+        assert "x decline" not in pane_text(app, "banner")
+    assert (await stored(counter.store, ticket)).standing.offered_to == "Mira"
+
+
+# Who is there
+
+
+async def test_f103_who_types_on_one_desk_is_seen_on_another_and_by_commands(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("Where is it?")
+    hers, his = app_on(counter.store, me=MIRA), app_on(counter.store)
+    async with hers.run_test(size=(160, 45)) as mira:
+        await all_view(mira, hers)
+        await shown(mira, hers, ticket)
+        await held(mira, hers)
+        await press(mira, "r", *"Hello")
+        async with his.run_test(size=(160, 45)) as noor:
+            await all_view(noor, his)
+            await shown(noor, his, ticket)
+            banner = lambda: pane_text(his, "banner")  # noqa: E731 # read twice
+            await until(noor, lambda: "Mira holds it" in banner())
+            await until(noor, lambda: "types now" in banner())
+            composer = screen_text(his)
+            assert "Mira holds it and writes" in composer
+            assert not desk_of(his).query_one(Composer).has_class("-open")
+        there = await counter.store.read(lambda tx: tx.presences())
+    at = {p["operator"]: p["doing"] for p in presence(ticket, there)}  # type: ignore[union-attr,index,call-overload]
+    assert at == {"Mira": "typing", "Noor": "watching"}
+
+
+# Whose word, and to whom
+
+
+async def test_f36_a_decision_is_bound_to_its_ticket_and_not_to_the_view(
+    counter: Counter,
+) -> None:
+    one = await counter.writes("My money!", subject="First")
+    two = await counter.writes("My parcel!", subject="Second")
+    await counter.proposes(one, {"order_id": "O-1"})
+    async with sitting(counter.store) as (pilot, app):
+        desk_of(app).go_to(one)
+        await until(pilot, lambda: desk_of(app).pending() is not None)
+        desk_of(app).query_one(Queue).select(two)
+        await press(pilot, "a", "y")
+        await shown(pilot, app, two)
+        await press(pilot, "a", "y")
+        assert app.screen is desk_of(app)
+        assert desk_of(app).pending() is None
+    (decision,) = (await stored(counter.store, one)).decisions
+    assert decision.state.value == "pending"
+
+
+async def test_f31_a_draft_keeps_who_may_see_it_until_a_key_says_otherwise(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("Hello?")
+    async with sitting(counter.store) as (pilot, app):
+        await shown(pilot, app, ticket)
+        await held(pilot, app)
+        await press(pilot, "escape", "n", *"he is rude")
+        await until(pilot, lambda: "only colleagues see this" in screen_text(app))
+        await press(pilot, "escape")
+        await press(pilot, "r")
+        composer = desk_of(app).query_one(Composer)
+        await until(pilot, lambda: "Reply to the buyer" in screen_text(app))
+        assert composer.text == ""
+        await press(pilot, "ctrl+s")
+        await until(pilot, lambda: "nothing to send" in told(app))
+        await press(pilot, *"Dear buyer", "escape", "n")
+        await until(pilot, lambda: composer.text == "he is rude")
+        await press(pilot, "ctrl+s")
+        await until(pilot, lambda: "Note kept" in told(app))
+    history = await stored(counter.store, ticket)
+    notes = [e.body.text for e in history.journal if isinstance(e.body, Note)]
+    said = [e.body.text for e in history.journal if isinstance(e.body, Message)]
+    assert notes == ["he is rude"]
+    assert said == ["Hello?"]
+    assert history.outbox == ()
+
+
+async def test_f31_nobody_opens_or_sends_a_colleague_s_draft(counter: Counter) -> None:
+    ticket = await counter.writes("Hello?")
+    async with sitting(counter.store, me=MIRA) as (pilot, app):
+        await shown(pilot, app, ticket)
+        await press(pilot, "n", *"for us", "escape")
+        await until(pilot, lambda: desk_of(app).drafts.saved)
+    async with sitting(counter.store) as (pilot, app):
+        await shown(pilot, app, ticket)
+        await held(pilot, app)
+        assert desk_of(app).query_one(Composer).text == ""
+        await press(pilot, "escape", "n")
+        await until(pilot, lambda: "only colleagues see this" in screen_text(app))
+        assert desk_of(app).query_one(Composer).text == ""
+    kept = (await stored(counter.store, ticket)).drafts
+    assert [(d.operator, d.mode, d.text) for d in kept] == [("Mira", "note", "for us")]
+
+
+async def test_rule_07_an_identity_in_question_is_said_with_what_was_sent_under_it(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("Hello?")
+    await take_over(counter.store, ticket, ME)
+    await reply(counter.store, ticket, ME, "Who are you?")
+    await verify(counter.store, ticket, ME, C1)
+    await reply(counter.store, ticket, ME, "Hello Dana.")
+    async with sitting(counter.store) as (pilot, app):
+        await shown(pilot, app, ticket)
+        await until(pilot, lambda: "to the buyer, verified" in screen_text(app))
+        assert "to the buyer, unverified" in screen_text(app)
+        assert "VERIFIED  Dana" in screen_text(app)
+        await verify(counter.store, ticket, ME, C2)
+        await until(pilot, lambda: "then verified as c-1" in screen_text(app))
+        await until(pilot, lambda: "UNVERIFIED" in screen_text(app))
+        text = " ".join(pane_text(app, "chart").split())
+        assert "c-1 was verified, then a lookup found c-2" in text
+        assert "only a person records who it is" in text
+        assert "verified c-1 by phone" in text
+
+
+async def test_f15_nobody_approves_their_own_proposal_at_the_desk(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("My money!")
+    await counter.proposes(ticket, {"order_id": "O-1"})
+    (proposed,) = (await stored(counter.store, ticket)).decisions
+    own = replace(proposed, proposed_by=ME.name)
+    await counter.store.write(lambda tx: tx.save_decision(own))
+    async with sitting(counter.store) as (pilot, app):
+        await shown(pilot, app, ticket)
+        await card_opened(pilot, app)
+        await press(pilot, "G")
+        await until(pilot, lambda: app.screen.read_whole)
+        await press(pilot, "y")
+        await until(pilot, lambda: "nobody approves their own proposal" in told(app))
+    (decision,) = (await stored(counter.store, ticket)).decisions
+    assert decision.state.value == "pending"
+
+
+async def test_rule_07_the_card_says_that_it_was_proposed_for_somebody_else(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("My money!")
+    await counter.proposes(ticket, {"order_id": "O-1"})
+    (proposed,) = (await stored(counter.store, ticket)).decisions
+    meant = replace(proposed, identity="c-1")
+    sight = Sight(me=ME.name, now=proposed.proposed_at, zone=None, width=70)
+    await take_over(counter.store, ticket, ME)
+
+    async def card() -> str:
+        history = await stored(counter.store, ticket)
+        return plain(card_lines(meant, history, sight))
+
+    unknown = await card()
+    await verify(counter.store, ticket, ME, C1)
+    same = await card()
+    await verify(counter.store, ticket, ME, C2)
+    question = await card()
+
+    assert "PROPOSED FOR c-1: won't be executed" in unknown
+    assert "verified: Dana c-1" in same
+    assert "PROPOSED FOR" not in same
+    assert "IN QUESTION: c-1 was verified" in question
+    assert "PROPOSED FOR c-1" in question
