@@ -72,6 +72,7 @@ class Config:
         tools: What the file says of each tool.
         channels: Path of the replies file, by the channel's name.
         transcripts_days: How long full transcripts are kept.
+        bell: Whether the console's notices ring the terminal's bell.
         keys: Other keys for the console's commands, by the command's id.
     """
 
@@ -85,6 +86,7 @@ class Config:
     tools: Mapping[str, toml.Tool] = field(default_factory=dict)
     channels: Mapping[str, Path] = field(default_factory=dict)
     transcripts_days: int = 90
+    bell: bool = False
     keys: Mapping[str, str] = field(default_factory=dict)
 
     def policy_of(self, tool: str, read_only: bool) -> ToolPolicy:  # noqa: FBT001 # a fact of the tool, not a switch
@@ -130,6 +132,7 @@ def load(*, file: str | None, store: str | None) -> Config:
         tools=said.tools,
         channels={name: folder / c.path for name, c in said.channels.items()},
         transcripts_days=said.retention.transcripts_days,
+        bell=said.console.bell,
         keys=said.keys,
     )
 

@@ -144,6 +144,12 @@ class Retention(_Table):
     transcripts_days: Count = 90
 
 
+class Console(_Table):
+    """`[console]`."""
+
+    bell: bool = False
+
+
 def _times(keys: dict[str, str], key: str) -> int:
     return sum(key_named(other) == key_named(key) for other in keys.values())
 
@@ -158,6 +164,7 @@ class File(_Table):
     channels: dict[str, Channel] = {}
     delivery: Delivery = Delivery()
     retention: Retention = Retention()
+    console: Console = Console()
     keys: dict[str, Text] = {}
 
     @pydantic.field_validator("keys")
@@ -188,6 +195,7 @@ _TABLES: dict[str, type[_Table]] = {
     "channels": Channel,
     "delivery": Delivery,
     "retention": Retention,
+    "console": Console,
 }
 
 

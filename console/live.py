@@ -73,6 +73,7 @@ class Services:
         theme: The theme to start with.
         hold_off: How long a reply written here can be taken back.
         ascii: Whether the terminal can show nothing but ASCII.
+        bell: Whether a notice of what waits for the person rings the bell.
         keys: Other keys for commands, by the command's id.
         canned: Texts of written replies and macros that are files, by name.
     """
@@ -89,6 +90,7 @@ class Services:
     theme: str = "handoff-dark"
     hold_off: timedelta = timedelta(0)
     ascii: bool = False
+    bell: bool = False
     keys: Mapping[str, str] = field(default_factory=dict)
     canned: Mapping[str, str] = field(default_factory=dict)
 

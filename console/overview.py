@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, tzinfo
 from decimal import Decimal
 
 from core.decision import Decision, DecisionState, Operator
 from core.history import QueueRow, Reply
-from core.ports import Pause, Presence, QueueQuery, Store, Transaction, Worker
+from core.ports import Pause, Presence, QueueQuery, Spent, Store, Transaction, Worker
 
 _MOST = 100
 _LOST = {"failed", "in_doubt", "no_channel"}
@@ -26,6 +26,7 @@ class Overview:
         decisions: Those that wait.
         undelivered: Replies that did not reach their buyer.
         moved: Money moved today, by tool.
+        spent: What the model cost today, in the person's zone.
         people: Everybody.
         presences: Consoles of the last half hour.
         pause: Who stopped the agent everywhere, or None.
@@ -40,18 +41,22 @@ class Overview:
     decisions: tuple[Decision, ...]
     undelivered: tuple[Reply, ...]
     moved: Mapping[str, Decimal]
+    spent: Spent
     people: tuple[Operator, ...]
     presences: tuple[Presence, ...]
     pause: Pause | None
     now: datetime
 
 
-async def overview(store: Store, me: str, tools: Sequence[str] = ()) -> Overview:
+async def overview(
+    store: Store, me: str, zone: tzinfo | None = None, tools: Sequence[str] = ()
+) -> Overview:
     """Reads it.
 
     Args:
         store: The store.
         me: Who asks.
+        zone: Where today is today; None for the system's.
         tools: Names of tools that move money; those of open decisions are added.
     """
 
@@ -60,6 +65,8 @@ async def overview(store: Store, me: str, tools: Sequence[str] = ()) -> Overview
         decisions = tuple(
             d for d in tx.decisions(open_only=True) if d.state is DecisionState.PENDING
         )
+        local = tx.now.astimezone(zone)
+        midnight = local.replace(hour=0, minute=0, second=0, microsecond=0)
         names = sorted({*tools, *(d.tool for d in decisions)})
         return Overview(
             held=_held(tx, people),
@@ -70,6 +77,7 @@ async def overview(store: Store, me: str, tools: Sequence[str] = ()) -> Overview
             decisions=decisions,
             undelivered=tuple(r for r in tx.outbox() if r.state in _LOST),
             moved={name: tx.spent_today(name) for name in names},
+            spent=tx.model_costs(midnight),
             people=people,
             presences=tx.presences(),
             pause=tx.pause(),

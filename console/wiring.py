@@ -286,6 +286,7 @@ def services(config: Config, store: Store, who: Operator, title: str = "") -> Se
         title=title,
         hold_off=config.limits.hold_off_human,
         keys=config.keys,
+        bell=config.bell,
         ascii=not (sys.stdout.encoding or "").lower().startswith("utf"),
         canned=files_beside(config.file),
         tools=tools if config.tool_servers else None,

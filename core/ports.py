@@ -36,12 +36,28 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunEnd:
-    """How a run ended, as stored on its row."""
+    """How a run ended, as stored on its row; `cost_usd` is None where not known."""
 
     stop: Stop
     detail: str | None
     escalated: bool
     task_state: JsonObject
+    cost_usd: Decimal | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """What the model cost since some time.
+
+    Attributes:
+        runs: How many ended since then.
+        cost_usd: What those cost whose cost is known.
+        unknown: Of how many it is not known.
+    """
+
+    runs: int
+    cost_usd: Decimal
+    unknown: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -250,6 +266,9 @@ class Transaction(Protocol):
 
     def end_run(self, hold: Hold, run: RunId, end: RunEnd) -> None:
         """Stores how a run of the held ticket ended (fenced)."""
+
+    def model_costs(self, since: datetime) -> Spent:
+        """What the runs cost that ended since then."""
 
     def run_record(self, run: RunId) -> RunRecord | None:
         """A run with its messages as sent, or None."""

@@ -209,8 +209,16 @@ class Run:
         It is not where a model's price isn't, or where a call of an ended run got no
         answer: the provider may have charged for it.
         """
-        if self.ended_at is not None and any(t.response is None for t in self.turns):
+        return self.final_cost_usd if self.ended_at is not None else self._cost()
+
+    @property
+    def final_cost_usd(self) -> Decimal | None:
+        """What it will have cost if no turn follows."""
+        if any(t.response is None for t in self.turns):
             return None
+        return self._cost()
+
+    def _cost(self) -> Decimal | None:
         costs = [cost(t.response) for t in self.turns if t.response is not None]
         known = [c for c in costs if c is not None]
         return sum(known, Decimal(0)) if len(known) == len(costs) else None

@@ -17,11 +17,12 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from decimal import Decimal
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
 
-from core.ports import RunEnd
+from core.ports import RunEnd, Spent
 from core.ticket import JsonObject, RunId, TicketId
 from core.turn import ModelResponse, Prompt, PromptVersion, Run, RunRecord, Stop, Turn
 from store.codec import (
@@ -113,6 +114,7 @@ def insert(connection: sa.Connection, run: Run) -> None:
                 "detail": run.detail,
                 "escalated": run.escalated,
                 "task_state": run.task_state,
+                "cost_usd": None,  # known when it has ended
             }
         ],
     )
@@ -193,7 +195,20 @@ def save_end(
             detail=end.detail,
             escalated=end.escalated,
             task_state=end.task_state,
+            cost_usd=end.cost_usd,
         )
+    )
+
+
+def costs(connection: sa.Connection, since: datetime) -> Spent:
+    """What the runs cost that ended since then."""
+    query = sa.select(runs.c.cost_usd).where(runs.c.ended_at >= since)
+    found = connection.scalars(query).all()
+    known = [cost for cost in found if cost is not None]
+    return Spent(
+        runs=len(found),
+        cost_usd=sum(known, Decimal(0)),
+        unknown=len(found) - len(known),
     )
 
 

@@ -188,7 +188,9 @@ runs = sa.Table(
     _text("detail", null=True),
     sa.Column("escalated", sa.Boolean, nullable=False),
     sa.Column("task_state", JsonText, nullable=False),
+    sa.Column("cost_usd", Money, nullable=True),
     sa.UniqueConstraint("ticket_id", "token"),
+    sa.Index("ix_runs_ended_at", "ended_at"),
 )
 
 turns = sa.Table(

@@ -25,6 +25,7 @@ from core.ports import (
     Presence,
     QueueQuery,
     RunEnd,
+    Spent,
     Transaction,
     Worker,
 )
@@ -247,6 +248,10 @@ class SqlTransaction:
         """Stores how a run of the held ticket ended (fenced)."""
         self._at_hand.held(hold).changed = True
         runs.save_end(self._connection, hold.ticket, run, end, self.now)
+
+    def model_costs(self, since: datetime) -> Spent:
+        """What the runs cost that ended since then."""
+        return runs.costs(self._connection, since)
 
     def run_record(self, run: RunId) -> RunRecord | None:
         """A run with its messages as sent, or None."""

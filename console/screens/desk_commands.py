@@ -6,8 +6,8 @@ from collections.abc import Callable
 from console.screens.acts import Said, taken_words
 from console.screens.ask import SurePanel
 from console.screens.decision import DecisionPanel, Ruling
-from console.screens.desk_canned import DeskCanned
-from console.screens.give_back import GiveBackPanel
+from console.screens.desk_sleeping import DeskSleeping
+from console.screens.give_back import GiveBackPanel, Sleep
 from console.screens.overlays import HelpPanel, LeavePanel, PalettePanel
 from console.screens.withheld import Caught, WithheldPanel
 from console.widgets.banner import Taking
@@ -24,7 +24,7 @@ _PRESS = 3.0
 """Seconds between two looks whether a run that should stop is dead."""
 
 
-class DeskCommands(DeskCanned, inherit_bindings=False):
+class DeskCommands(DeskSleeping, inherit_bindings=False):
     """`_do_ID` for each id of the table."""
 
     def __init__(self) -> None:
@@ -173,9 +173,11 @@ class DeskCommands(DeskCanned, inherit_bindings=False):
         )
         self.app.push_screen(panel, self._given(history.ticket.id))
 
-    def _given(self, ticket: TicketId) -> Callable[[GiveBack | None], None]:
-        def answer(how: GiveBack | None) -> None:
-            if how is not None:
+    def _given(self, ticket: TicketId) -> Callable[[GiveBack | Sleep | None], None]:
+        def answer(how: GiveBack | Sleep | None) -> None:
+            if isinstance(how, Sleep):
+                self.ask_until(ticket, how.note)
+            elif how is not None:
                 self.note_own(ticket)
                 self.act(self._give(ticket, how))
 

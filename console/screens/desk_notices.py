@@ -57,10 +57,12 @@ class DeskNotices(DeskTeam, inherit_bindings=False):
             new = [t for d, t in now.decisions.items() if d not in before.decisions]
             many = "new decisions wait for approval · 2"
             self._notify(new, "{} waits for a decision · 2", many)
+            self._ring(new)
         asked = sorted(now.offered - before.offered)
         self._notify(asked, "{} is offered to you · 3", "tickets are offered to you")
         given = [t for t in now.held if t not in before.held and not self._own(t)]
         self._notify(given, "{} was handed to you · 3", "tickets were handed to you")
+        self._ring([*asked, *given])
         lost = [t for t in before.held if t not in now.held and not self._own(t)]
         self._notify(lost, "{} is not yours any more", "tickets are not yours any more")
         wrote = [
@@ -69,6 +71,12 @@ class DeskNotices(DeskTeam, inherit_bindings=False):
             if seq > before.held.get(ticket, seq) and ticket != self.ticket()
         ]
         self._notify(wrote, "{}: the buyer wrote · 3", "buyers wrote to you · 3")
+        self._ring(wrote)
+
+    def _ring(self, tickets: list[TicketId]) -> None:
+        """Rings for what waits for the person, where they want that."""
+        if tickets and self.services.bell:
+            self.app.bell()
 
     def _own(self, ticket: TicketId) -> bool:
         return time.monotonic() - self.asked.get(ticket, -_OWN) < _OWN

@@ -1,8 +1,5 @@
 """The commands about colleagues, the agent and the whole house."""
 
-from collections.abc import Callable
-from datetime import datetime
-
 from typing_extensions import override
 
 from console.live import Services
@@ -14,7 +11,6 @@ from console.screens.people import Change, PeoplePanel
 from console.screens.replay import ReplayPanel
 from console.screens.supervisor import SupervisorPanel, Wish
 from console.screens.team_acts import TeamActs
-from console.when import moment
 from console.widgets.choices import Choice
 from console.widgets.queue import Queue
 from console.widgets.spans import EMPTY, line
@@ -39,14 +35,6 @@ class DeskTeam(DeskCommands, inherit_bindings=False):
         """Shows a ticket, whichever view it is in."""
         self.query_one(Queue).select(ticket)
         self.go("timeline")
-
-    def _ask(self, panel: AskPanel, then: Callable[[str], None]) -> None:
-        def answer(text: str | None) -> None:
-            if text is not None:
-                then(text)
-
-        if not self.refuse_lost():
-            self.app.push_screen(panel, answer)
 
     # A ticket
 
@@ -129,32 +117,6 @@ class DeskTeam(DeskCommands, inherit_bindings=False):
         )
         self._ask(panel, lambda text: self.act(self.team.whisper(ticket, text)))
 
-    def _do_snooze(self) -> None:
-        ticket = self.ticket()
-        if ticket is None:
-            return
-
-        def sleep(text: str) -> None:
-            until = self._moment(text)
-            if until is not None:
-                self.note_own(ticket)
-                self.act(self.team.snooze(ticket, until))
-
-        panel = AskPanel(
-            f"Let {one_line(ticket, 40)} sleep until",
-            hint="30m, 3h, 2d, 17:30, tomorrow, mon 9:00",
-            does="lets it sleep",
-            words="A message of the buyer wakes it at once.",
-        )
-        self._ask(panel, sleep)
-
-    def _moment(self, text: str) -> datetime | None:
-        until = moment(text, self.reads.now(), self.services.zone)
-        if until is None:
-            said = one_line(text, 40)
-            self.tell(f"“{said}” is no time: 30m, 3h, 2d, 17:30, mon 9:00", good=False)
-        return until
-
     def _do_pause(self) -> None:
         ticket, standing = self.ticket(), self.standing()
         if ticket is None or standing is None:
@@ -209,7 +171,7 @@ class DeskTeam(DeskCommands, inherit_bindings=False):
     # The house
 
     async def _overview(self) -> Overview:
-        return await overview(self.services.store, self.me)
+        return await overview(self.services.store, self.me, self.services.zone)
 
     def _do_supervisor(self) -> None:
         if not self.refuse_lost():

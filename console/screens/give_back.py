@@ -1,6 +1,7 @@
-"""Giving a ticket back: to the agent, the queue, a colleague, or resolved."""
+"""Giving a ticket back: to the agent, the queue, a colleague, resolved, or asleep."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -16,8 +17,17 @@ from core.cleanse import one_line
 from core.flows.handoff import GiveBack
 from core.ticket import TicketId
 
+_SLEEP = "snooze"
 
-class GiveBackPanel(Panel[GiveBack]):
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sleep:
+    """It is to sleep, until a time that is asked for next; `note` is for the agent."""
+
+    note: str
+
+
+class GiveBackPanel(Panel[GiveBack | Sleep]):
     """Asks to whom; enter takes the first: the agent, waiting for the buyer."""
 
     def __init__(
@@ -83,6 +93,7 @@ class GiveBackPanel(Panel[GiveBack]):
             Choice(id="on", line=line("to the agent", (", carries on now", "dim"))),
             Choice(id="queue", line=line("to the queue", (", for people", "dim"))),
             Choice(id="resolved", line=line("resolved")),
+            Choice(id=_SLEEP, line=line("snooze", (", sleeps until a time", "dim"))),
             *(
                 Choice(id=f"@{name}", line=line("to ", one_line(name, 40), asked))
                 for name in self.names
@@ -98,6 +109,9 @@ class GiveBackPanel(Panel[GiveBack]):
 
     def _give(self, choice: str) -> None:
         note = self.query_one("#panel-note", Input).value.strip()
+        if choice == _SLEEP:
+            self.dismiss(Sleep(note=note))
+            return
         to = {"wait": "agent", "on": "agent"}.get(choice, choice.removeprefix("@"))
         self.dismiss(
             GiveBack(

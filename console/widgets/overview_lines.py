@@ -23,6 +23,7 @@ def overview_lines(seen: Overview, sight: Sight) -> list[Line]:
         _doubts(seen),
         _undelivered(seen),
         _moved(seen),
+        _spent(seen),
         _people(seen, sight),
     ):
         lines += named(name, words, sight.width, role=role, column=_COLUMN)
@@ -87,6 +88,14 @@ def _undelivered(seen: Overview) -> tuple[str, str, str]:
 def _moved(seen: Overview) -> tuple[str, str, str]:
     parts = [f"{one_line(n, 30)} {v:,f}" for n, v in seen.moved.items() if v]
     return "money today", ", ".join(parts) or "none moved", "text"
+
+
+def _spent(seen: Overview) -> tuple[str, str, str]:
+    spent = seen.spent
+    words = f"{spent.cost_usd:,.2f} USD, {count(spent.runs, 'run')}"
+    if spent.unknown:
+        words += f" · the cost of {spent.unknown:,} is not known"
+    return "model today", words, "text"
 
 
 def _people(seen: Overview, sight: Sight) -> tuple[str, str, str]:

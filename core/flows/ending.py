@@ -120,6 +120,7 @@ def end(
         detail=detail,
         escalated=now.with_people is not None,
         task_state=now.task_state,
+        cost_usd=run.final_cost_usd,
     )
     tx.end_run(taken.hold, taken.run, end)
     over = RunChanged(run=taken.run, change="ended", stop=stop.value, seen=seen)

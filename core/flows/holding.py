@@ -39,14 +39,14 @@ def seat(
     match granted:
         case HandedOver(ended=before):
             change = "handed_over"
-            _end(tx, before, lock, forced_by, Stop.HANDED_OVER)
+            _end(tx, history, before, lock, forced_by, Stop.HANDED_OVER)
         case PassedOn(displaced=before):
-            _end(tx, before, lock, None, Stop.CRASHED)
+            _end(tx, history, before, lock, None, Stop.CRASHED)
         case Acquired(displaced=displaced):
             if displaced is not None:
                 dead = displaced.expired(tx.now)
                 stop = Stop.CRASHED if dead else Stop.HANDED_OVER
-                _end(tx, displaced, lock, forced_by, stop)
+                _end(tx, history, displaced, lock, forced_by, stop)
     if lock.holder is not None:
         tx.append_as(lock.hold, as_actor(lock.holder), begun(lock, change, why))
         if lock.holder.kind is HolderKind.OPERATOR:
@@ -63,8 +63,13 @@ def withhold(tx: Transaction, history: History) -> None:
             tx.append(history.ticket.id, system("delivery"), held)
 
 
-def _end(
-    tx: Transaction, before: Lock, after: Lock, by: Actor | None, stop: Stop
+def _end(  # one end of a stretch
+    tx: Transaction,
+    history: History,
+    before: Lock,
+    after: Lock,
+    by: Actor | None,
+    stop: Stop,
 ) -> None:
     """Journals the end of the stretch before, and of the run that held it."""
     if before.holder is None or after.holder is None:
@@ -78,8 +83,13 @@ def _end(
     if not person:
         run = RunId(before.holder.name)
         standing = tx.standing(after.ticket)
+        costs = {r.id: r.final_cost_usd for r in history.runs}
         end = RunEnd(
-            stop=stop, detail=None, escalated=False, task_state=standing.task_state
+            stop=stop,
+            detail=None,
+            escalated=False,
+            task_state=standing.task_state,
+            cost_usd=costs.get(run),
         )
         tx.end_run(after.hold, run, end)
         tx.append(

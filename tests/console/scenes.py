@@ -35,7 +35,7 @@ from core.journal import (
 from core.ledger import Action, ActionEvent, ActionState
 from core.limits import Limits
 from core.lock import FencingToken, Holder, HolderKind, Lock
-from core.ports import Pause, Presence, QueueQuery, Transaction, Worker
+from core.ports import Pause, Presence, QueueQuery, Spent, Transaction, Worker
 from core.standing import Standing, fold, status
 from core.ticket import (
     Actor,
@@ -512,6 +512,9 @@ class SceneStore:
 
     def spent_today(self, tool: str) -> Decimal:
         return Decimal("212.40")
+
+    def model_costs(self, since: datetime) -> Spent:
+        return Spent(runs=31, cost_usd=Decimal("4.18"), unknown=0)
 
     def run_record(self, run: RunId) -> RunRecord | None:
         return self.records.get(run)

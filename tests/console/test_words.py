@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 
 import pytest
 from textual.color import Color
@@ -18,7 +19,7 @@ from console.widgets.sight import Sight
 from console.widgets.spans import in_ascii, plain, width_of
 from console.wording import doing
 from core.decision import Operator, Role
-from core.ports import Pause, Presence
+from core.ports import Pause, Presence, Spent
 from core.ticket import TicketId
 from core.written import Written, filled
 from tests.console.sample_desk import COUNTS, kitchen, parcel, with_mira
@@ -167,6 +168,7 @@ def test_f128_the_overview_cleanses_every_name() -> None:
         decisions=(),
         undelivered=(),
         moved={},
+        spent=Spent(runs=2, cost_usd=Decimal("0.5"), unknown=1),
         people=(Operator(name=bad, role=Role.AGENT),),
         presences=(
             Presence(

@@ -371,12 +371,14 @@ def upgrade() -> None:  # noqa: PLR0915 # one statement a table
         sa.Column("detail", sa.Text(), nullable=True),
         sa.Column("escalated", sa.Boolean(), nullable=False),
         sa.Column("task_state", sa.Text(), nullable=False),
+        sa.Column("cost_usd", sa.Text(), nullable=True),
         sa.ForeignKeyConstraint(
             ["ticket_id"], ["tickets.id"], name=op.f("fk_runs_ticket_id")
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_runs")),
         sa.UniqueConstraint("ticket_id", "token", name=op.f("uq_runs_ticket_id_token")),
     )
+    op.create_index("ix_runs_ended_at", "runs", ["ended_at"])
     op.create_table(
         "action_events",
         sa.Column("action_id", sa.Text(), nullable=False),

@@ -1,0 +1,60 @@
+"""Questions of one line at the desk, and the ticket that sleeps until an answer."""
+
+from collections.abc import Callable
+from datetime import datetime
+
+from console.screens.acts import Said
+from console.screens.ask import AskPanel
+from console.screens.desk_canned import DeskCanned
+from console.when import moment
+from core.cleanse import one_line
+from core.ticket import TicketId
+
+
+class DeskSleeping(DeskCanned, inherit_bindings=False):
+    """Snoozing, by itself or as a way of giving back."""
+
+    def _ask(self, panel: AskPanel, then: Callable[[str], None]) -> None:
+        def answer(text: str | None) -> None:
+            if text is not None:
+                then(text)
+
+        if not self.refuse_lost():
+            self.app.push_screen(panel, answer)
+
+    def _do_snooze(self) -> None:
+        ticket = self.ticket()
+        if ticket is not None:
+            self.ask_until(ticket)
+
+    def ask_until(self, ticket: TicketId, note: str = "") -> None:
+        """Asks for a time and lets the ticket sleep, with a note for the agent."""
+
+        def sleep(text: str) -> None:
+            until = self._moment(text)
+            if until is not None:
+                self.note_own(ticket)
+                self.act(self._sleep(ticket, until, note))
+
+        panel = AskPanel(
+            f"Let {one_line(ticket, 40)} sleep until",
+            hint="30m, 3h, 2d, 17:30, tomorrow, mon 9:00",
+            does="lets it sleep",
+            words="A message of the buyer wakes it at once.",
+        )
+        self._ask(panel, sleep)
+
+    async def _sleep(self, ticket: TicketId, until: datetime, note: str) -> Said:
+        await self.keep_drafts()
+        if note:
+            said = await self.team.whisper(ticket, note)
+            if not said.done:
+                return said
+        return await self.team.snooze(ticket, until)
+
+    def _moment(self, text: str) -> datetime | None:
+        until = moment(text, self.reads.now(), self.services.zone)
+        if until is None:
+            said = one_line(text, 40)
+            self.tell(f"“{said}” is no time: 30m, 3h, 2d, 17:30, mon 9:00", good=False)
+        return until
