@@ -16,6 +16,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from importlib.resources import files
 from pathlib import Path
 from typing import TypeVar
@@ -47,6 +48,7 @@ class ToolServer:
         command: Program and arguments; empty where there is a `url`.
         url: Of a streamable HTTP server, or None.
         env: Variables that a command gets besides the usual safe ones.
+        start_timeout: How long it may take to start, or to list its tools.
         folder: Where a command runs: the configuration's folder.
     """
 
@@ -54,6 +56,7 @@ class ToolServer:
     command: tuple[str, ...]
     url: str | None
     env: Mapping[str, str]
+    start_timeout: timedelta
     folder: Path
 
 
@@ -263,12 +266,16 @@ def _or(said: T | None, usual: T) -> T:
     return usual if said is None else said
 
 
+_START_TIMEOUT = timedelta(seconds=30)
+
+
 def _server(said: toml.Server, folder: Path) -> ToolServer:
     return ToolServer(
         name=said.name,
         command=tuple(said.command or ()),
         url=said.url,
         env=said.env,
+        start_timeout=_or(said.start_timeout, _START_TIMEOUT),
         folder=folder,
     )
 

@@ -78,6 +78,7 @@ class Server(_Table):
     command: Annotated[list[str], Field(min_length=1)] | None = None
     url: Annotated[str, Field(pattern=r"^https?://.+")] | None = None
     env: dict[str, str] = {}
+    start_timeout: Duration | None = None
 
     @model_validator(mode="after")
     def _one_way_to_it(self) -> Self:

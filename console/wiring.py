@@ -150,6 +150,7 @@ async def open_tools(config: Config) -> AsyncIterator[Tools]:
             url=said.url,
             env=said.env,
             folder=said.folder,
+            start_timeout=said.start_timeout,
         )
         for said in config.tool_servers
     ]

@@ -10,7 +10,7 @@ import click
 from console import wiring
 from console.checks import Check, check_all
 from console.commands import base
-from console.commands.base import INTERRUPTED
+from console.commands.base import INTERRUPTED, REFUSED
 from console.config import Config
 from console.shapes import Shape
 from core.cleanse import one_line
@@ -52,7 +52,7 @@ def worker(concurrency: int, drain: bool, tied: bool) -> None:  # noqa: FBT001 #
             stopping = asyncio.Event()
             interrupted = _stop_on_signals(stopping)
             if tied:
-                _stop_at_end_of_stdin(stopping)
+                _end_with_stdin()
             await serve(
                 house,
                 wiring.worker(),
@@ -95,14 +95,18 @@ def _stop_on_signals(stopping: asyncio.Event) -> asyncio.Event:
     return interrupted
 
 
-def _stop_at_end_of_stdin(stopping: asyncio.Event) -> None:
-    """Ties this process to the one that started it and holds the other end."""
+def _end_with_stdin() -> None:
+    """Ties this process to the one that started it and holds the other end.
+
+    That one has died without a word: this one ends at once, since nobody would know
+    of it any more. What it was doing is taken up again from the store.
+    """
     loop = asyncio.get_running_loop()
 
     def look() -> None:
         if not os.read(0, 1024):
-            stopping.set()
-            loop.remove_reader(0)
+            click.echo("the process that started this worker is gone", err=True)
+            os._exit(REFUSED)
 
     loop.add_reader(0, look)
 

@@ -42,10 +42,12 @@ class Place:
 
     Attributes:
         store: URL of the demo's store.
+        lock: The open lock file; whoever has it keeps other demos out.
     """
 
     folder: Path
     store: str
+    lock: int
 
     @property
     def config(self) -> Path:
@@ -98,14 +100,14 @@ def made_place(store: str | None, *, model: str | None, fresh: bool) -> Iterator
     with ExitStack() as stack:
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            stack.enter_context(only_demo(folder / _LOCK))
+            lock = stack.enter_context(only_demo(folder / _LOCK))
             if fresh:
                 _clear(folder)
             _write(folder, model)
         except OSError as wrong:
             why = (wrong.strerror or "input/output error").lower()
             raise BadConfiguration(f"the demo's folder {folder}: {why}") from None
-        yield Place(folder=folder, store=store)
+        yield Place(folder=folder, store=store, lock=lock)
 
 
 def _one_name(store: str) -> str:

@@ -2,8 +2,9 @@
 
 The buyers' messages take the way of every message, through `intake.receive`; the
 worker is `handoff worker` with the demo's configuration. So what one sees is the
-product and not a show of it. The worker is tied to this process: when this one ends,
-however it ends, the worker finishes at the next boundary.
+product and not a show of it. The worker is tied to this process: it is asked to finish
+when this one is left, and ends at once when this one dies without a word. It keeps the
+demo's lock with it, so that nobody takes the store from under one that still lives.
 """
 
 import asyncio
@@ -135,14 +136,17 @@ async def running_worker(place: Place, *, delay: float) -> AsyncIterator[None]:
     command += ["--config", str(place.config), "--store", place.store]
     with place.log.open("ab") as said:
         async with asyncio.TaskGroup() as together:
-            keeper = together.create_task(_keep(command, environment, said.fileno()))
+            keeping = _keep(command, environment, said.fileno(), place.lock)
+            keeper = together.create_task(keeping)
             try:
                 yield
             finally:
                 keeper.cancel()
 
 
-async def _keep(command: list[str], environment: Mapping[str, str], said: int) -> None:
+async def _keep(
+    command: list[str], environment: Mapping[str, str], said: int, lock: int
+) -> None:
     """Starts the worker, and again whenever it ends, until it is cancelled."""
     while True:
         worker = await asyncio.create_subprocess_exec(
@@ -151,6 +155,7 @@ async def _keep(command: list[str], environment: Mapping[str, str], said: int) -
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=said,
+            pass_fds=(lock,),
             start_new_session=True,
         )
         try:

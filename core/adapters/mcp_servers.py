@@ -22,6 +22,7 @@ from contextlib import (
     suppress,
 )
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import Self
 
@@ -36,9 +37,6 @@ from core.errors import ToolLost
 log = logging.getLogger("handoff.tools")
 # the library logs what it could not parse, and that may be a buyer's words
 logging.getLogger("mcp").setLevel(logging.CRITICAL + 1)
-
-START = 30.0
-"""Seconds that a server may take to start, or to list its tools."""
 
 NOTICE = 3.0
 """Seconds after which the log says that a server is waited for."""
@@ -55,6 +53,7 @@ class Server:
     Attributes:
         command: Program and arguments, where there is no `url`.
         folder: Where the program runs.
+        start_timeout: How long it may take to start, or to list its tools.
     """
 
     name: str
@@ -62,6 +61,7 @@ class Server:
     url: str | None
     env: Mapping[str, str]
     folder: Path
+    start_timeout: timedelta = timedelta(seconds=30)
 
 
 @dataclass(slots=True)
@@ -118,7 +118,7 @@ class McpServers:
         client = Client(server.url)
         try:
             with self._telling(server):
-                async with asyncio.timeout(START):
+                async with asyncio.timeout(server.start_timeout.total_seconds()):
                     await client.__aenter__()
         except Exception as wrong:  # noqa: BLE001 # whatever a foreign server causes
             raise ToolLost(lost(server, wrong), started=False) from None
@@ -166,7 +166,7 @@ class McpServers:
             with self._stderr.open("a", encoding="utf-8") as stderr:
                 transport = _watched(stdio_client(_parameters(server), stderr), program)
                 async with (
-                    asyncio.timeout(START) as limit,
+                    asyncio.timeout(server.start_timeout.total_seconds()) as limit,
                     Client(transport) as client,
                 ):
                     limit.reschedule(None)
@@ -232,7 +232,8 @@ def lost(server: Server, wrong: BaseException, *, garbage: bool = False) -> str:
         case FileNotFoundError():
             why = f"can't be started: there is no {server.command[0]!r}"
         case TimeoutError():
-            why = "did not start in time"
+            seconds = f"{server.start_timeout.total_seconds():g} s"
+            why = f"did not start within {seconds} (start_timeout)"
         case MCPError(code=code):
             why = f"answered with error {code}"
         case _:

@@ -16,7 +16,7 @@ from typing import Self
 
 from mcp import Client, MCPError, types
 
-from core.adapters.mcp_servers import START, McpServers, Server, lost
+from core.adapters.mcp_servers import McpServers, Server, lost
 from core.builtin import BUILTINS
 from core.errors import BadConfiguration, ToolLost
 from core.ticket import Json
@@ -85,7 +85,8 @@ class McpTools:
             ToolLost: It is away; names it.
         """
         try:
-            async with asyncio.timeout(START), self._running.client(server) as client:
+            limit = server.start_timeout.total_seconds()
+            async with asyncio.timeout(limit), self._running.client(server) as client:
                 tools = await _all_tools(client)
         except (MCPError, ValueError, TimeoutError) as wrong:
             raise ToolLost(lost(server, wrong), started=False) from None

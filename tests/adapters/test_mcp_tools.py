@@ -314,8 +314,9 @@ async def test_a_server_that_takes_long_to_start_is_named_and_waited_for(
     words: str,
 ) -> None:
     monkeypatch.setattr(mcp_servers, "NOTICE", 0.3)
-    monkeypatch.setattr(mcp_servers, "START", 1.0)
-    async with opened(odd(tmp_path, command=("sh", "-c", program))) as tools:
-        with pytest.raises(ToolLost, match=r"did not start in time|is not MCP"):
+    one_second = {"start_timeout": timedelta(seconds=1)}
+    server = odd(tmp_path, command=("sh", "-c", program), **one_second)
+    async with opened(server) as tools:
+        with pytest.raises(ToolLost, match=r"did not start within 1 s|is not MCP"):
             await tools.specs()
     assert caplog.messages == [f"waiting for the tool server {words}"]

@@ -13,6 +13,7 @@ from core.errors import BadConfiguration
 from core.tool import FREE, UNKNOWN, Approve, Consequence
 from tests.cli.conftest import DEMO
 
+SERVER = "[[tool_servers]]\nname = 's'\ncommand = ['true']\n"
 Written = Callable[[str], str]
 
 
@@ -43,6 +44,8 @@ def written(tmp_path: Path) -> Written:
         ("[tools.x]\napprove = 'over'", "tools.x: expected approve_over beside"),
         ("[tools.x]\nlimit_per_day = '1'", "tools.x: expected amount"),
         ("[[tool_servers]]\nname = 's'", "tool_servers.0: expected either command"),
+        (f"{SERVER}start_timeout = 5", "0.start_timeout: expected a duration such as"),
+        (f"{SERVER}start_timeout = '0s'", "0.start_timeout: expected a duration above"),
         ("[channels.mail]\nkind = 'fax'", "channels.mail.kind: expected 'jsonl'"),
         ("store = 'mysql://h/d'", "store: expected sqlite:///PATH or postgresql://"),
         ("store = 'postgresql://u:pw@h/d'", "store: a password does not belong"),
@@ -162,3 +165,12 @@ def test_what_has_consequences_needs_a_decision_unless_the_file_says_otherwise(
 
     assert policy.consequence.value == consequence
     assert policy.approve.value == approve
+
+
+def test_how_long_a_tool_server_may_take_to_start_is_said_for_each(
+    written: Written,
+) -> None:
+    usual = f"{SERVER}[[tool_servers]]\nname = 't'\nurl = 'http://localhost/mcp'\n"
+    config = load(file=written(f"{usual}start_timeout = '2m'"), store=None)
+    found = [server.start_timeout for server in config.tool_servers]
+    assert found == [timedelta(seconds=30), timedelta(minutes=2)]
