@@ -36,6 +36,7 @@ class Here:
         runs: Whether the agent has worked on it.
         noting: Whether a note is being written.
         offered: Whether a colleague offers it to the person.
+        doubts: Whether an action on it is in doubt.
     """
 
     pane: str = "queue"
@@ -56,6 +57,7 @@ class Here:
     runs: bool = False
     noting: bool = False
     offered: bool = False
+    doubts: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

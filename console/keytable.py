@@ -109,6 +109,37 @@ COMMANDS: tuple[Command, ...] = (
         when=lambda h: h.pending,
     ),
     Command(
+        id="settle",
+        keys=("d",),
+        words="say what became of an action in doubt",
+        short="settle",
+        when=lambda h: h.mine and h.doubts,
+    ),
+    Command(
+        id="act",
+        keys=("A",),
+        words="use a tool, or execute what was approved",
+        when=lambda h: h.mine,
+    ),
+    Command(
+        id="identity",
+        keys=("i",),
+        words="record who the buyer is, or revoke it",
+        when=lambda h: h.mine,
+    ),
+    Command(
+        id="triage",
+        keys=("m",),
+        words="change category and priority",
+        when=lambda h: h.ticket and (h.mine or not h.held),
+    ),
+    Command(
+        id="state",
+        keys=("M",),
+        words="amend what the agent works with",
+        when=lambda h: h.mine,
+    ),
+    Command(
         id="force",
         keys=("T",),
         words="take it away from whoever has it, at once",

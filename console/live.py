@@ -9,12 +9,14 @@ Everything that is read, is read by the functions here, in one transaction each.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
 
 from core.decision import Operator
 from core.errors import StoreUnreachable, UnknownTicket
+from core.flows.house import Hands
 from core.history import History, QueueRow
 from core.ports import (
     Canned,
@@ -68,6 +70,7 @@ class Services:
         zone: The person's time zone; None for the system's.
         tools: Reads the tools with their policies, so that an override is judged
             before it is stored; None where no tool server is configured.
+        hands: Opens what is needed to use a tool; None where no server is configured.
         ways_in: For the first-run screen; () for the usual three.
         log_path: Where errors are written, told when the program fails.
         theme: The theme to start with.
@@ -85,6 +88,7 @@ class Services:
     title: str = ""
     zone: tzinfo | None = None
     tools: Callable[[], Awaitable[Mapping[str, ToolSpec]]] | None = None
+    hands: Callable[[], AbstractAsyncContextManager[Hands]] | None = None
     ways_in: tuple[WayIn, ...] = ()
     log_path: Path | None = None
     theme: str = "handoff-dark"

@@ -15,6 +15,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from console.canned import files_beside
@@ -291,6 +292,7 @@ def services(config: Config, store: Store, who: Operator, title: str = "") -> Se
         ascii=not (sys.stdout.encoding or "").lower().startswith("utf"),
         canned=files_beside(config.file),
         tools=tools if config.tool_servers else None,
+        hands=partial(open_hands, config, store) if config.tool_servers else None,
         log_path=Path(os.environ["HANDOFF_LOG"])
         if "HANDOFF_LOG" in os.environ
         else None,

@@ -135,6 +135,18 @@ def judged_line(
             return line((f"✗ {one_line(why, 120)}", "harm"))
 
 
+def foreseen_line(call: ToolCall, spec: ToolSpec, history: History) -> Line:
+    """What the policy would make of a person's own call, in one line."""
+    match judge(call, spec, history):
+        case Allow():
+            return line(("✓ ", "ok"), ("within the policy: it is done at once", "ok"))
+        case NeedsDecision(rule=rule, four_eyes=four_eyes):
+            who = "two supervisors decide" if four_eyes else "a supervisor decides"
+            return line((f"▲ {who}: {one_line(rule, 80)}", "wait"))
+        case NeedsIdentity(why=why) | Forbid(why=why):
+            return line((f"✗ {one_line(why, 120)}", "harm"))
+
+
 class ArgumentsForm(VerticalScroll):
     """The form."""
 

@@ -28,6 +28,7 @@ from console.screens.desk_reads import Reads, Window
 from console.screens.desk_writing import Drafts
 from console.screens.supervisor import SupervisorPanel
 from console.screens.team_acts import TeamActs
+from console.screens.work_acts import WorkActs
 from console.widgets.composer import Composer
 from console.widgets.line_view import LineView, Painted
 from console.widgets.queue import Queue
@@ -64,6 +65,7 @@ class Desk(DeskNotices):
         self.commands = with_keys(COMMANDS, services.keys)
         self.acts = Acts(services)
         self.team = TeamActs(services)
+        self.work = WorkActs(services)
         self.reads = Reads(services, self)
         self.drafts = Drafts(acts=self.acts)
         self.follower = Follower(

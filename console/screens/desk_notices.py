@@ -12,7 +12,7 @@ from textual.message import Message
 from textual.widgets import Input, TextArea
 
 from console.live import Mine, meet
-from console.screens.desk_team import DeskTeam
+from console.screens.desk_working import DeskWorking
 from core.cleanse import one_line
 from core.decision import Role
 from core.errors import StoreUnreachable
@@ -29,7 +29,7 @@ _SOON = 2.0
 """The same where it has changed."""
 
 
-class DeskNotices(DeskTeam, inherit_bindings=False):
+class DeskNotices(DeskWorking, inherit_bindings=False):
     """Notices, the title's count, and presence."""
 
     class Waiting(Message):

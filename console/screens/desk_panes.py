@@ -120,6 +120,7 @@ class DeskPanes(Screen[None], inherit_bindings=False):
             undo=self.undoable() is not None,
             runs=self.history is not None and bool(self.history.runs),
             noting=self.noting,
+            doubts=standing is not None and bool(standing.doubts),
             offered=standing is not None and standing.offered_to == self.me,
         )
 

@@ -2,6 +2,9 @@
 
 from dataclasses import replace
 
+from textual.pilot import Pilot
+
+from console.app import HandoffApp
 from console.screens.give_back import GiveBackPanel
 from console.shapes import presence
 from console.widgets.card_lines import card_lines
@@ -53,6 +56,15 @@ async def offered(counter: Counter) -> TicketId:
     return ticket
 
 
+async def picked(pilot: Pilot[None], app: HandoffApp, choice: str) -> None:
+    """Takes a choice of the list that is open, going down to it."""
+    await until(pilot, lambda: app.screen is not desk_of(app))
+    await until(pilot, lambda: app.screen.listening)
+    choices = app.screen.query_one("#choices")
+    ids = [c.id for c in choices.choices]
+    await press(pilot, *["down"] * ids.index(choice), "enter")
+
+
 # A ticket that is offered
 
 
@@ -92,7 +104,7 @@ async def test_a_ticket_is_offered_from_the_desk_and_the_offer_is_seen_by_all(
         await until(pilot, lambda: isinstance(app.screen, GiveBackPanel))
         await until(pilot, lambda: app.screen.listening)
         await until(pilot, lambda: "who accepts or declines" in screen_text(app))
-        await press(pilot, "down", "down", "down", "down", "enter")
+        await picked(pilot, app, "@Mira")
         await until(pilot, lambda: "Offered to Mira" in told(app))
         await until(pilot, lambda: "offers it to Mira" in pane_text(app, "banner"))
         assert "x decline" not in pane_text(app, "banner")

@@ -1,0 +1,225 @@
+"""The commands of a holder besides writing: tools, doubts, identity, triage, state."""
+
+import json
+from collections.abc import Callable, Mapping
+
+from console.screens.acts import Said, told
+from console.screens.ask import AskPanel, PickPanel
+from console.screens.desk_team import DeskTeam
+from console.screens.tool_form import ToolPanel
+from console.screens.work_acts import WorkActs
+from console.widgets.choices import Choice
+from console.widgets.spans import line
+from console.wording import money
+from core.builtin import CATEGORIES, PRIORITIES
+from core.cleanse import one_line
+from core.decision import READY, Decision
+from core.history import History
+from core.ledger import ActionState
+from core.ticket import JsonObject, TicketId
+from core.tool import ToolSpec
+
+
+class DeskWorking(DeskTeam, inherit_bindings=False):
+    """`_do_ID` for what a holder does."""
+
+    work: WorkActs
+
+    def _pick(
+        self, title: str, choices: list[Choice], then: Callable[[str], None]
+    ) -> None:
+        def answer(choice: str | None) -> None:
+            if choice is not None:
+                then(choice)
+
+        if not self.refuse_lost():
+            self.app.push_screen(PickPanel(title, choices, "chooses"), answer)
+
+    # Tools
+
+    def _do_act(self) -> None:
+        ticket = self.ticket()
+        if ticket is not None and not self.refuse_lost():
+            self.act(told(self._choose_tool, ticket))
+
+    async def _choose_tool(self, ticket: TicketId) -> Said:
+        if self.services.tools is None:
+            return Said(words="No tool server is configured", done=False)
+        self.tell("Asking the tool servers…")
+        tools = await self.services.tools()
+        history = await self._newest(ticket)
+        ready = {d.id: d for d in history.decisions if d.state in READY}
+        choices = [
+            *(_approved(decision) for decision in ready.values()),
+            *(
+                Choice(id=name, line=line(one_line(name, 40), (_does(spec), "dim")))
+                for name, spec in sorted(tools.items())
+            ),
+        ]
+
+        def chosen(name: str) -> None:
+            if name in ready:
+                self.act(self.work.execute(ticket, ready[name]))
+            else:
+                self._fill_in(ticket, tools[name], history)
+
+        title = f"Use a tool on {one_line(ticket, 40)}"
+        self._pick(title, choices, chosen)
+        return Said(words="", done=True)
+
+    async def _newest(self, ticket: TicketId) -> History:
+        """What is stored now: a row may know more than the chart that was read."""
+        return await self.services.store.read(lambda tx: tx.history(ticket))
+
+    def _fill_in(self, ticket: TicketId, spec: ToolSpec, history: History) -> None:
+        def answer(given: "JsonObject | None") -> None:
+            if given is not None:
+                self.tell(f"Using {one_line(spec.name, 40)}…")
+                self.act(self.work.use(ticket, spec.name, given))
+
+        self.app.push_screen(ToolPanel(spec, history), answer)
+
+    def _do_settle(self) -> None:
+        ticket = self.ticket()
+        if ticket is not None and not self.refuse_lost():
+            self.act(told(self._choose_doubt, ticket))
+
+    async def _choose_doubt(self, ticket: TicketId) -> Said:
+        history = await self._newest(ticket)
+        doubts = [a for a in history.actions if a.state is ActionState.IN_DOUBT]
+        choices = [
+            Choice(
+                id=f"{word} {action.id}",
+                line=line(
+                    (f"{one_line(action.tool, 30)} ", "strong"),
+                    f"{money(action.amount, action.currency)} {words}",
+                    (f"  {one_line(action.key, 60)}", "dim"),
+                ),
+            )
+            for action in doubts
+            for word, words in (("did", "was carried out"), ("not", "was not"))
+        ]
+
+        def chosen(choice: str) -> None:
+            word, _, action = choice.partition(" ")
+            panel = AskPanel(
+                f"How do you know of {one_line(action, 40)}?",
+                hint="what its provider says",
+                does="settles it",
+            )
+            self._ask(
+                panel,
+                lambda text: self.act(
+                    self.work.settle(
+                        ticket, action, happened=word == "did", evidence=text
+                    )
+                ),
+            )
+
+        self._pick("What became of it?", choices, chosen)
+        return Said(words="", done=True)
+
+    # Who the buyer is, and what the ticket is about
+
+    def _do_identity(self) -> None:
+        ticket = self.ticket()
+        if ticket is None:
+            return
+
+        def customer(name: str) -> None:
+            panel = AskPanel(
+                f"What shows that it is {one_line(name, 60)}?",
+                hint="the evidence; it is kept",
+                does="records it",
+            )
+            self._ask(panel, lambda why: self.act(self.work.verify(ticket, name, why)))
+
+        def chosen(choice: str) -> None:
+            if choice == "record":
+                panel = AskPanel(
+                    "Which customer is writing?",
+                    hint="the customer's id in the shop",
+                    does="goes on",
+                )
+                self._ask(panel, customer)
+                return
+            panel = AskPanel(
+                "Why is nobody verified any more?",
+                hint="why; what rested on it is not executed",
+                does="revokes it",
+            )
+            self._ask(panel, lambda why: self.act(self.work.verify(ticket, "", why)))
+
+        choices = [
+            Choice(id="record", line=line("record who is writing")),
+            Choice(id="revoke", line=line("revoke: it is not proven")),
+        ]
+        self._pick("Who is the buyer?", choices, chosen)
+
+    def _do_triage(self) -> None:
+        ticket = self.ticket()
+        if ticket is None:
+            return
+
+        def category(chosen: str) -> None:
+            choices = [Choice(id=p, line=line(p)) for p in PRIORITIES]
+            self._pick(
+                f"How urgent is {chosen}?",
+                choices,
+                lambda priority: self.act(self.work.triage(ticket, chosen, priority)),
+            )
+
+        choices = [Choice(id=c, line=line(c)) for c in CATEGORIES]
+        self._pick("What is it about?", choices, category)
+
+    def _do_state(self) -> None:
+        ticket = self.ticket()
+        if ticket is None:
+            return
+
+        def amend(text: str) -> None:
+            patch = _patch(text)
+            if patch is None:
+                said = one_line(text, 40)
+                self.tell(f"“{said}” is no field = value", good=False)
+            else:
+                self.act(self.work.state(ticket, patch))
+
+        panel = AskPanel(
+            "Amend what the agent works with",
+            hint='order = SU-1 · waits_for = · or JSON {"order": "SU-1"}',
+            does="amends it",
+            words="A field without a value is removed.",
+        )
+        self._ask(panel, amend)
+
+
+def _approved(decision: Decision) -> Choice:
+    amount = money(decision.amount, decision.currency)
+    by = one_line(decision.decided_by or "", 24)
+    return Choice(
+        id=decision.id,
+        line=line(
+            ("✓ ", "ok"),
+            (f"execute {one_line(decision.tool, 30)} {amount} ", "strong"),
+            (f"{one_line(decision.id, 20)}, approved by {by}", "dim"),
+        ),
+    )
+
+
+def _does(spec: ToolSpec) -> str:
+    return f"  {one_line(spec.description, 60)}"
+
+
+def _patch(text: str) -> "JsonObject | None":
+    """What a line amends: JSON, or `field = value`."""
+    if text.lstrip().startswith("{"):
+        try:
+            given = json.loads(text)
+        except ValueError:
+            return None
+        return given if isinstance(given, Mapping) else None
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        return None
+    return {name.strip(): value.strip() or None}

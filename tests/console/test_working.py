@@ -1,0 +1,187 @@
+"""What a holder does at the desk besides writing: the same rules as everywhere else."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from textual.pilot import Pilot
+
+from console.app import HandoffApp
+from core.decision import Operator, Role, Verdict
+from core.flows.amend import verify
+from core.flows.house import Hands
+from core.flows.supervise import decide
+from core.ledger import ActionState
+from core.ticket import TicketId
+from core.tool import ToolSpec
+from tests.console.counter import Counter
+from tests.console.scenes import ME
+from tests.console.steps import (
+    Numbered,
+    desk_of,
+    held,
+    press,
+    screen_text,
+    shown,
+    sitting,
+    stored,
+    told,
+    until,
+)
+from tests.console.test_colleagues import C1, picked
+from tests.console.test_team import answered
+from tests.flows.world import Shop
+
+APPROVE = Verdict(kind="approve", why="", input=None, seen=None)
+SAM = Operator(name="Sam", role=Role.SUPERVISOR)
+
+
+@dataclass
+class Bench:
+    """A desk whose tools are a shop that counts."""
+
+    counter: Counter
+    shop: Shop = field(default_factory=Shop)
+
+    async def tools(self) -> Mapping[str, ToolSpec]:
+        return {spec.name: spec for spec in await self.shop.specs()}
+
+    @asynccontextmanager
+    async def hands(self) -> AsyncIterator[Hands]:
+        yield Hands(store=self.counter.store, tools=self.shop, ids=Numbered(last=90))
+
+    @asynccontextmanager
+    async def holding(
+        self, *, verified: bool = True
+    ) -> AsyncIterator[tuple[Pilot[None], HandoffApp, TicketId]]:
+        """Noor holds a ticket at her desk."""
+        ticket = await self.counter.writes("My money!")
+        services = {"tools": self.tools, "hands": self.hands}
+        async with sitting(self.counter.store, **services) as (pilot, app):
+            await shown(pilot, app, ticket)
+            await held(pilot, app)
+            if verified:
+                await verify(self.counter.store, ticket, ME, C1)
+            await press(pilot, "escape")
+            yield pilot, app, ticket
+
+
+async def filled_in(pilot: Pilot[None], app: HandoffApp, **given: str) -> None:
+    """Fills the tool's form in and uses the tool."""
+    await until(pilot, lambda: app.screen.query("#argument-0"))
+    await until(pilot, lambda: app.screen.listening)
+    for value in given.values():
+        await press(pilot, *value, "enter")
+    await press(pilot, "ctrl+s")
+
+
+async def test_rule_05_a_tool_is_used_from_the_desk_by_policy_and_ledger(
+    counter: Counter,
+) -> None:
+    bench = Bench(counter)
+    async with bench.holding() as (pilot, app, ticket):
+        await press(pilot, "A")
+        await picked(pilot, app, "refund_order")
+        await until(pilot, lambda: "'order_id' is a required" in screen_text(app))
+        await filled_in(pilot, app, order_id="O-1", amount="20.00")
+        await until(pilot, lambda: "refund_order is done" in told(app))
+    (action,) = (await stored(counter.store, ticket)).actions
+    assert (action.state, action.by.name) == (ActionState.DONE, ME.name)
+    assert action.identity == "c-1"
+    assert bench.shop.effects == 1
+
+
+async def test_rule_06_what_needs_a_decision_is_proposed_and_executed_from_the_desk(
+    counter: Counter,
+) -> None:
+    bench = Bench(counter)
+    await counter.store.write(lambda tx: tx.save_operator(SAM))
+    async with bench.holding() as (pilot, app, ticket):
+        await press(pilot, "A")
+        await picked(pilot, app, "refund_order")
+        await filled_in(pilot, app, order_id="O-1", amount="80.00")
+        await until(pilot, lambda: "a supervisor decides" in told(app))
+        (proposed,) = (await stored(counter.store, ticket)).decisions
+        await decide(counter.store, proposed.id, APPROVE, SAM, None)
+        await until(pilot, lambda: "approved by Sam" in screen_text(app))
+        await press(pilot, "A")
+        await picked(pilot, app, proposed.id)
+        await until(pilot, lambda: "refund_order is done" in told(app))
+    history = await stored(counter.store, ticket)
+    assert history.decisions[0].state.value == "executed"
+    assert bench.shop.effects == 1
+
+
+async def test_rule_07_without_a_verified_buyer_the_form_says_so_and_nothing_is_done(
+    counter: Counter,
+) -> None:
+    bench = Bench(counter)
+    async with bench.holding(verified=False) as (pilot, app, ticket):
+        await press(pilot, "A")
+        await picked(pilot, app, "refund_order")
+        await until(pilot, lambda: app.screen.query("#argument-0"))
+        await until(pilot, lambda: app.screen.listening)
+        await press(pilot, *"O-1", "enter", *"20.00")
+        await until(pilot, lambda: "the buyer is not verified yet" in screen_text(app))
+        await press(pilot, "ctrl+s")
+        await until(pilot, lambda: "the buyer is not verified yet" in told(app))
+    assert (await stored(counter.store, ticket)).actions == ()
+    assert bench.shop.effects == 0
+
+
+async def test_f03_a_doubt_is_settled_at_the_desk_on_evidence(counter: Counter) -> None:
+    bench = Bench(counter, Shop(lose=1))
+    async with bench.holding() as (pilot, app, ticket):
+        await press(pilot, "A")
+        await picked(pilot, app, "refund_order")
+        await filled_in(pilot, app, order_id="O-1", amount="20.00")
+        await until(pilot, lambda: "is in doubt" in told(app))
+        (action,) = (await stored(counter.store, ticket)).actions
+        await until(pilot, lambda: desk_of(app).here().doubts)
+        await press(pilot, "d")
+        await until(pilot, lambda: action.key[:20] in screen_text(app))
+        await picked(pilot, app, f"did {action.id}")
+        await answered(pilot, app, "seen on [their] list")
+        await until(pilot, lambda: "is settled" in told(app))
+    (action,) = (await stored(counter.store, ticket)).actions
+    assert action.state is ActionState.DONE
+    assert action.events[-1].evidence == "seen on [their] list"
+
+
+async def test_rule_07_who_the_buyer_is_is_recorded_and_revoked_at_the_desk(
+    counter: Counter,
+) -> None:
+    async with Bench(counter).holding(verified=False) as (pilot, app, ticket):
+        await press(pilot, "i")
+        await picked(pilot, app, "record")
+        await until(pilot, lambda: "Which customer" in screen_text(app))
+        await until(pilot, lambda: app.screen.listening)
+        await press(pilot, *"c-7", "enter")
+        await until(pilot, lambda: "What shows that it is c-7?" in screen_text(app))
+        await answered(pilot, app, "called back")
+        await until(pilot, lambda: "The buyer is verified" in told(app))
+        await until(pilot, lambda: "VERIFIED  c-7" in screen_text(app))
+        await press(pilot, "i")
+        await picked(pilot, app, "revoke")
+        await until(pilot, lambda: "Why is nobody" in screen_text(app))
+        await answered(pilot, app, "another voice")
+        await until(pilot, lambda: "UNVERIFIED" in screen_text(app))
+    standing = (await stored(counter.store, ticket)).standing
+    assert standing.identity is None
+    assert standing.identity_question == "Noor revoked it"
+
+
+async def test_triage_and_state_are_set_right_at_the_desk(counter: Counter) -> None:
+    async with Bench(counter).holding() as (pilot, app, ticket):
+        await press(pilot, "m")
+        await picked(pilot, app, "billing")
+        await until(pilot, lambda: "How urgent is billing?" in screen_text(app))
+        await picked(pilot, app, "urgent")
+        await until(pilot, lambda: "billing, urgent" in told(app))
+        for text in ("order = SU-1", '{"waits_for": [1]}', "nonsense"):
+            await press(pilot, "M")
+            await answered(pilot, app, text)
+        await until(pilot, lambda: "no field = value" in told(app))
+    standing = (await stored(counter.store, ticket)).standing
+    assert standing.triage == ("billing", "urgent")
+    assert standing.task_state == {"order": "SU-1", "waits_for": [1]}
