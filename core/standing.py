@@ -8,8 +8,9 @@ gives the same value again; a test holds both together.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields
 from datetime import datetime
+from operator import attrgetter
 
 from core.identity import Identity, question_of
 from core.journal import (
@@ -129,6 +130,16 @@ class Standing:
             and self.paused is None
             and self.snoozed_until is None
         )
+
+
+_NAMES = tuple(f.name for f in fields(Standing))
+_VALUES_OF = attrgetter(*_NAMES)
+
+
+def replace(standing: Standing, **changes: object) -> Standing:
+    """As `dataclasses.replace`, at half its cost: a fold is little else."""
+    values = dict(zip(_NAMES, _VALUES_OF(standing), strict=True))
+    return Standing(**{**values, **changes})
 
 
 def fold(standing: Standing, entry: Entry) -> Standing:

@@ -6,6 +6,7 @@ read back against the fold of the stored journal.
 """
 
 import functools
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
@@ -21,8 +22,10 @@ from core.turn import ModelResponse, Usage
 
 T = TypeVar("T")
 
-_EMPTY = Standing()
 _NAMES = tuple(f.name for f in fields(Standing))
+_VALUES_OF = operator.attrgetter(*_NAMES)
+_EMPTY = _VALUES_OF(Standing())
+_SIMPLE = set(_NAMES) - {"task_state", "identity"}
 _AT = "$at"
 """Marks a time among a standing's values; no id looks like this."""
 
@@ -30,9 +33,9 @@ _AT = "$at"
 def standing_to_json(standing: Standing) -> JsonObject:
     """The standing's fields that are not empty."""
     stored: dict[str, Json] = {}
-    for name in _NAMES:
-        value = getattr(standing, name)
-        if value == getattr(_EMPTY, name):
+    values = zip(_NAMES, _VALUES_OF(standing), _EMPTY, strict=True)
+    for name, value, empty in values:
+        if value == empty:
             continue
         match name:
             case "task_state":
@@ -46,17 +49,12 @@ def standing_to_json(standing: Standing) -> JsonObject:
 
 def standing_from_json(stored: Json) -> Standing:
     """The standing that was stored; fields that this version doesn't know are left."""
-    values: dict[str, object] = {}
-    for name, value in object_of(stored).items():
-        match name:
-            case "task_state":
-                values[name] = value
-            case "identity":
-                values[name] = identity_from_json(object_of(value))
-            case _ if name in _NAMES:
-                values[name] = _frozen(value)
-            case _:
-                pass
+    found = object_of(stored)
+    values = {n: _frozen(value) for n, value in found.items() if n in _SIMPLE}
+    if "task_state" in found:
+        values["task_state"] = found["task_state"]
+    if "identity" in found:
+        values["identity"] = identity_from_json(object_of(found["identity"]))
     return Standing(**values)  # type: ignore[arg-type] # as standing_to_json wrote it
 
 

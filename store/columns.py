@@ -7,6 +7,7 @@ JSON is kept as text, because a database's own JSON reorders keys and changes nu
 
 import json
 import re
+import zlib
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -68,7 +69,9 @@ class Exact(sa.types.TypeDecorator[str]):
         self, value: str | None, dialect: sa.Dialect
     ) -> str | None:
         """The text."""
-        return None if value is None else decode_text(value)
+        if value is None or "\x1a" not in value:
+            return value
+        return decode_text(value)
 
 
 class JsonText(sa.types.TypeDecorator[Json]):
@@ -104,6 +107,55 @@ def loads(text: str) -> Json:
 
 _DECODER = json.JSONDecoder(strict=False)
 """Made once, and asked for the value alone: what was stored has no blanks around it."""
+
+
+class Packed(sa.types.TypeDecorator[bytes]):
+    """Bytes, kept deflated where that is shorter; the first byte says which.
+
+    What was sent to a model repeats its own words and those of the journal; packed, it
+    takes a third to a half. A small window makes that cost microseconds.
+    """
+
+    impl = sa.LargeBinary
+    cache_ok = True
+
+    @override
+    def process_bind_param(
+        self, value: bytes | None, dialect: sa.Dialect
+    ) -> bytes | None:
+        """The stored form."""
+        return None if value is None else packed(value)
+
+    @override
+    def process_result_value(
+        self, value: bytes | None, dialect: sa.Dialect
+    ) -> bytes | None:
+        """The bytes."""
+        return None if value is None else unpacked(bytes(value))
+
+
+_PLAIN, _DEFLATED = b"\x00", b"\x01"
+_WINDOW, _MEMORY = -13, 5
+
+
+def packed(content: bytes) -> bytes:
+    """The bytes as they are stored; undone by `unpacked`."""
+    deflate = zlib.compressobj(1, zlib.DEFLATED, _WINDOW, _MEMORY)
+    shorter = deflate.compress(content) + deflate.flush()
+    if len(shorter) < len(content):
+        return _DEFLATED + shorter
+    return _PLAIN + content
+
+
+def unpacked(stored: bytes) -> bytes:
+    """The bytes that were packed.
+
+    Raises:
+        zlib.error: They are damaged.
+    """
+    if stored[:1] == _PLAIN:
+        return stored[1:]
+    return zlib.decompress(stored[1:], _WINDOW)
 
 
 class Moment(sa.types.TypeDecorator[datetime]):

@@ -7,7 +7,7 @@ key: the second runs again and finds it stored. Reads run on one REPEATABLE READ
 ONLY snapshot. Nothing rests on the session, so a connection pooler may stand between.
 
 The feed looks every 50 ms at what changed above the last horizon (see `changes`), and
-a little less often where nothing has changed for some seconds.
+less often where nothing has changed for a second.
 NOTIFY makes commits queue, so only those send it for which somebody waits, and it is
 only a hint to look now.
 """
@@ -41,7 +41,7 @@ _TRIES = 5
 _GIVE_WAY = {"40001", "40P01", "23505"}
 """Serialization failure, deadlock, and the same arrival stored at the same time."""
 
-_BUSY, _IDLE, _QUIET = 0.05, 0.15, 5.0
+_BUSY, _IDLE, _QUIET = 0.05, 0.2, 1.0
 """Seconds between two looks of the feed: usually, and when it was quiet for so long."""
 
 _SCHEMA_LOCK = 0x48414E44

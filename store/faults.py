@@ -10,6 +10,7 @@ import errno
 import re
 import shlex
 import sqlite3
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -72,7 +73,10 @@ _BY_OUR_GUARD = "exec_stmt_raise"
 """Where in the server an exception was raised that a trigger of ours raises."""
 
 
-UNDECODABLE = (LookupError, TypeError, ValueError, ArithmeticError, RecursionError)
+UNDECODABLE = (
+    *(LookupError, TypeError, ValueError, ArithmeticError, RecursionError),
+    zlib.error,
+)
 """What decoding raises where a stored value has not the form that it should have."""
 
 

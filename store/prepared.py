@@ -9,7 +9,8 @@ that SQLAlchemy would have raised, so that nobody has to know who ran a statemen
 Changes may wait to be sent with others (`gathering`).
 """
 
-from collections import namedtuple
+import functools
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -49,7 +50,7 @@ class _Made:
     fixed: Values
     positional: bool
     decode: tuple[_Decode, ...]
-    row: Callable[[list[object]], Row]
+    row: Callable[[tuple[object, ...]], Row]
     table: str
 
     def bind(self, values: Values) -> list[object] | dict[str, object]:
@@ -100,11 +101,13 @@ class Prepared:
         found = _execute(connection, made.sql, made.bind(values)).fetchall()
         if not found:
             return []
-        row, decode = made.row, made.decode
-        return [
-            row([v if d is None else d(v) for d, v in zip(decode, one, strict=True)])
-            for one in found
-        ]
+        columns = (
+            column if decode is None else map(decode, column)
+            for decode, column in zip(
+                made.decode, zip(*found, strict=True), strict=True
+            )
+        )
+        return list(map(made.row, zip(*columns, strict=True)))
 
     def first(self, connection: sa.Connection, **values: object) -> Row | None:
         """The first row, or None."""
@@ -185,10 +188,11 @@ def _table_of(statement: sa.Select[*tuple[Any, ...]] | sa.UpdateBase) -> str:
     return str(table.name)
 
 
-def _row_of(names: list[str]) -> Callable[[list[object]], Row]:
-    kind: Any = namedtuple("Row", names)  # type: ignore[misc] # one a statement
-    make: Callable[[list[object]], Row] = kind._make
-    return make
+def _row_of(names: list[str]) -> Callable[[tuple[object, ...]], Row]:
+    # as collections.namedtuple, which takes longer to make than most queries
+    fields = {name: property(operator.itemgetter(i)) for i, name in enumerate(names)}
+    kind: type[Any] = type("Row", (tuple,), {"__slots__": (), **fields})
+    return functools.partial(tuple.__new__, kind)
 
 
 def _execute(connection: sa.Connection, sql: str, values: object) -> _Cursor:
@@ -201,8 +205,16 @@ def _execute(connection: sa.Connection, sql: str, values: object) -> _Cursor:
 
 
 def _encoder(kind: sa.types.TypeEngine[Any], dialect: sa.Dialect) -> _Decode:
+    if isinstance(kind, sa.types.TypeDecorator):
+        within = kind.load_dialect_impl(dialect).bind_processor(dialect)
+        if within is None:
+            return functools.partial(kind.process_bind_param, dialect=dialect)
     return kind.dialect_impl(dialect).bind_processor(dialect)
 
 
 def _decoder(kind: sa.types.TypeEngine[Any], dialect: sa.Dialect) -> _Decode:
+    if isinstance(kind, sa.types.TypeDecorator):
+        within = kind.load_dialect_impl(dialect).result_processor(dialect, None)
+        if within is None:
+            return functools.partial(kind.process_result_value, dialect=dialect)
     return kind.dialect_impl(dialect).result_processor(dialect, None)

@@ -31,7 +31,7 @@ from store.codec import (
     response_from_json,
     response_to_json,
 )
-from store.columns import Exact, dumps, loads
+from store.columns import Exact, dumps, loads, unpacked
 from store.faults import UNDECODABLE, decoding
 from store.prepared import Prepared, PreparedInsert, Row
 from store.schema import bodies, run_messages, runs, turns
@@ -81,9 +81,10 @@ _ALWAYS_SENT = sa.union(
     )
 )
 _TEXTS = Prepared(
-    sa.select(bodies.c.digest, bodies.c.content).where(
-        bodies.c.ticket_id == _TICKET, bodies.c.digest.in_(_ALWAYS_SENT)
-    )
+    # unpacked one by one: one may be damaged
+    sa.select(
+        bodies.c.digest, sa.type_coerce(bodies.c.content, sa.LargeBinary).label("kept")
+    ).where(bodies.c.ticket_id == _TICKET, bodies.c.digest.in_(_ALWAYS_SENT))
 )
 
 
@@ -336,10 +337,10 @@ def _run(
     wrong: list[str],
 ) -> Run:
     def text(digest: bytes, what: str) -> str:
-        content = texts.get(bytes(digest), b"")
-        return _readable(
-            lambda: content.decode("utf-8", "surrogatepass"), "", wrong, what
-        )
+        kept = texts.get(bytes(digest))
+        if kept is None:
+            return ""
+        return _readable(lambda: _text(unpacked(kept)), "", wrong, what)
 
     tools = text(row.tools_digest, "its tools")
     version = PromptVersion(version=row.prompt_version, sha256=row.prompt_sha256)
@@ -392,3 +393,7 @@ def _tools(stored: str) -> tuple[JsonObject, ...]:
 
 def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
+
+
+def _text(content: bytes) -> str:
+    return content.decode("utf-8", "surrogatepass")

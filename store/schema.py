@@ -12,7 +12,7 @@ from datetime import datetime
 
 import sqlalchemy as sa
 
-from store.columns import Exact, JsonText, Moment, Money
+from store.columns import Exact, JsonText, Moment, Money, Packed
 
 REVISION = "0001"
 """The newest migration: what a store of this program is at."""
@@ -27,35 +27,39 @@ metadata = sa.MetaData(
 )
 
 
+_EXACT, _JSON, _MOMENT, _NUMBER = Exact(), JsonText(), Moment(), sa.BigInteger()
+"""Shared by all columns: what a type finds out about a database is found out once."""
+
+
 def _text(name: str, *, null: bool = False) -> sa.Column[str]:
-    return sa.Column(name, Exact, nullable=null)
+    return sa.Column(name, _EXACT, nullable=null)
 
 
 def _number(name: str, *, null: bool = False) -> sa.Column[int]:
-    return sa.Column(name, sa.BigInteger, nullable=null)
+    return sa.Column(name, _NUMBER, nullable=null)
 
 
 def _moment(name: str, *, null: bool = False) -> sa.Column[datetime]:
-    return sa.Column(name, Moment, nullable=null)
+    return sa.Column(name, _MOMENT, nullable=null)
 
 
 def _key(name: str) -> sa.Column[str]:
-    return sa.Column(name, Exact, primary_key=True, nullable=False)
+    return sa.Column(name, _EXACT, primary_key=True, nullable=False)
 
 
 def _place(name: str) -> sa.Column[int]:
     return sa.Column(
-        name, sa.BigInteger, primary_key=True, nullable=False, autoincrement=False
+        name, _NUMBER, primary_key=True, nullable=False, autoincrement=False
     )
 
 
 def _json_text(name: str) -> sa.Column[object]:
-    return sa.Column(name, JsonText, nullable=False)
+    return sa.Column(name, _JSON, nullable=False)
 
 
 def _of_ticket(*, key: bool = False) -> sa.Column[str]:
     owner = sa.ForeignKey("tickets.id")
-    return sa.Column("ticket_id", Exact, owner, primary_key=key, nullable=False)
+    return sa.Column("ticket_id", _EXACT, owner, primary_key=key, nullable=False)
 
 
 tickets = sa.Table(
@@ -67,7 +71,7 @@ tickets = sa.Table(
     _text("claim"),
     _text("origin"),
     _moment("created_at"),
-    sa.Column("standing", JsonText, nullable=False),
+    sa.Column("standing", _JSON, nullable=False),
     _number("version"),
     _number("change"),
     _text("status"),
@@ -126,7 +130,7 @@ journal = sa.Table(
     _text("actor_name"),
     _text("kind"),
     _text("text", null=True),
-    sa.Column("body", JsonText, nullable=False),
+    sa.Column("body", _JSON, nullable=False),
 )
 
 arrivals = sa.Table(
@@ -163,7 +167,7 @@ bodies = sa.Table(
     metadata,
     _of_ticket(key=True),
     sa.Column("digest", sa.LargeBinary(32), primary_key=True, nullable=False),
-    sa.Column("content", sa.LargeBinary, nullable=False),
+    sa.Column("content", Packed, nullable=False),
 )
 
 runs = sa.Table(
@@ -187,7 +191,7 @@ runs = sa.Table(
     _text("stop", null=True),
     _text("detail", null=True),
     sa.Column("escalated", sa.Boolean, nullable=False),
-    sa.Column("task_state", JsonText, nullable=False),
+    sa.Column("task_state", _JSON, nullable=False),
     sa.Column("cost_usd", Money, nullable=True),
     sa.UniqueConstraint("ticket_id", "token"),
     sa.Index("ix_runs_ended_at", "ended_at"),
@@ -197,7 +201,7 @@ turns = sa.Table(
     "turns",
     metadata,
     sa.Column(
-        "run_id", Exact, sa.ForeignKey("runs.id"), primary_key=True, nullable=False
+        "run_id", _EXACT, sa.ForeignKey("runs.id"), primary_key=True, nullable=False
     ),
     _place("number"),
     _of_ticket(),
@@ -206,9 +210,9 @@ turns = sa.Table(
     _number("upto"),
     sa.Column("digest", sa.LargeBinary(32), nullable=False),
     _moment("requested_at"),
-    sa.Column("response", JsonText, nullable=True),
+    sa.Column("response", _JSON, nullable=True),
     sa.Column("applied", sa.Boolean, nullable=False),
-    sa.Column("folds", sa.BigInteger, nullable=True),
+    sa.Column("folds", _NUMBER, nullable=True),
     sa.UniqueConstraint("ticket_id", "stamp"),
 )
 
@@ -231,11 +235,11 @@ decisions = sa.Table(
     _moment("proposed_at"),
     _text("proposed_by"),
     sa.Column("four_eyes", sa.Boolean, nullable=False),
-    sa.Column("document", JsonText, nullable=False),
+    sa.Column("document", _JSON, nullable=False),
     _text("first", null=True),
     _text("decided_by", null=True),
     _moment("decided_at", null=True),
-    sa.Column("final_input", JsonText, nullable=False),
+    sa.Column("final_input", _JSON, nullable=False),
     _text("final_hash", null=True),
     _text("why", null=True),
 )
@@ -255,7 +259,7 @@ actions = sa.Table(
     _text("call"),
     _text("decision_id", null=True),
     _text("tool"),
-    sa.Column("input", JsonText, nullable=False),
+    sa.Column("input", _JSON, nullable=False),
     sa.Column("amount", Money, nullable=True),
     _text("currency", null=True),
     _text("object", null=True),
@@ -273,7 +277,7 @@ action_events = sa.Table(
     metadata,
     sa.Column(
         "action_id",
-        Exact,
+        _EXACT,
         sa.ForeignKey("actions.id"),
         primary_key=True,
         nullable=False,
@@ -284,7 +288,7 @@ action_events = sa.Table(
     _text("state"),
     _text("actor_kind"),
     _text("actor_name"),
-    sa.Column("result", JsonText, nullable=True),
+    sa.Column("result", _JSON, nullable=True),
     _text("evidence", null=True),
 )
 sa.Index("ix_action_events_ticket", action_events.c.ticket_id)

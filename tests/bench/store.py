@@ -24,6 +24,8 @@ import sqlalchemy as sa
 from core.journal import Message
 from core.lock import Hold
 from core.ticket import TicketId, buyer
+from store.columns import dumps
+from store.schema import bodies, journal, turns
 from store.transaction import SqlStore
 from tests.bench.raw import postgres_turn, sqlite_turn
 from tests.bench.turns import a_request, a_turn, claim, free, open_ticket, sent_back
@@ -121,6 +123,8 @@ async def claims(store: SqlStore, workers: int, rounds: int) -> None:
 
 _LOADING = """
 import asyncio, sys, time
+from store.columns import dumps
+from store.schema import bodies, journal, turns
 from store.transaction import SqlStore
 
 async def main():
@@ -135,6 +139,8 @@ asyncio.run(main())
 """
 _WAITING = """
 import asyncio, resource, sys
+from store.columns import dumps
+from store.schema import bodies, journal, turns
 from store.transaction import SqlStore
 
 async def main():
@@ -236,16 +242,17 @@ async def growth(url: str, turns: int) -> None:
         )
 
 
-_RECORDS = (
-    "SELECT sum(n) FROM ("
-    "SELECT sum(length(body) + coalesce(length(text), 0)) AS n FROM journal"
-    " UNION ALL SELECT sum(length(response)) FROM turns"
-    " UNION ALL SELECT sum(length(content)) FROM bodies) AS kept"
-)
-
-
 def _distinct(tx) -> int:  # type: ignore[no-untyped-def]
-    return int(tx._connection.scalar(sa.text(_RECORDS)))
+    """Bytes of what has to be kept: entries, answers, and messages as sent."""
+    read = tx._connection.execute
+    told = read(sa.select(journal.c.body, journal.c.text)).all()
+    answers = read(sa.select(turns.c.response)).scalars()
+    sent = read(sa.select(bodies.c.content)).scalars()
+    return (
+        sum(len(dumps(body)) + len(text or "") for body, text in told)
+        + sum(len(dumps(answer)) for answer in answers)
+        + sum(map(len, sent))
+    )
 
 
 def _on_disk(url: str) -> int:
