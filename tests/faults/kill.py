@@ -130,9 +130,9 @@ async def _first(url: str) -> None:
 
 
 @contextmanager
-def stores(kind: str) -> Iterator[Stores]:
-    """Where stories are kept while they are played."""
-    with tempfile.TemporaryDirectory() as name:
+def stores(kind: str, folder: Path | None = None) -> Iterator[Stores]:
+    """Where stories are kept while they are played; the usual place, or a folder."""
+    with tempfile.TemporaryDirectory(dir=folder) as name:
         made = Stores(kind, Path(name))
         try:
             made.prepare()

@@ -1,6 +1,7 @@
 """64 messages at one ticket at the same time; more rounds: tests.faults.wakeups."""
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
@@ -12,7 +13,8 @@ pytestmark = pytest.mark.xdist_group("faults")
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_rule_03_of_messages_that_arrive_at_once_each_is_answered_once(
-    kind: str,
+    kind: str, tmp_path: Path
 ) -> None:
     with stores(kind) as kept:
-        assert asyncio.run(soak(kept, rounds=3, arrivals=64, count=8)) == []
+        rounds = soak(kept.new(tmp_path), tmp_path, range(3), arrivals=64, count=8)
+        assert asyncio.run(rounds) == []

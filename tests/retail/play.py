@@ -28,7 +28,7 @@ import signal
 import sys
 import tempfile
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -246,9 +246,15 @@ async def _records_differ(store: SqlStore, ticket: TicketId) -> str:
 
 
 async def play_all(
-    chosen: list[dict[str, Any]], way: str, kind: str, *, jobs: int, seed: int
+    chosen: list[dict[str, Any]],
+    way: str,
+    kind: str,
+    *,
+    jobs: int,
+    seed: int,
+    told: Callable[[Played], None] = lambda played: None,
 ) -> list[Played]:
-    """Plays the tasks, a few at a time."""
+    """Plays the tasks, a few at a time; each is told of as it ends."""
     gate = asyncio.Semaphore(jobs)
     cluster = postgres.Cluster().start() if kind == "postgresql" else None
 
@@ -264,6 +270,7 @@ async def play_all(
                     table = Table(task, folder, url, api, dice)
                     played = await play(table, way)
                     _tell(played, folder)
+                    told(played)
                 return played
 
     try:
