@@ -274,13 +274,15 @@ def _locked(path: Path) -> Iterator[None]:
 def _to_its_end(going: _Going, cut: Cut | None) -> None:
     """Starts one worker after the other until nothing happens any more."""
     story, url = going.story, going.url
-    _with(url, lambda store: says(store, story.said[0], 1))
+    on_store(url, lambda store: says(store, story.said[0], 1))
     for stage in range(1, _STAGES):
         if cut is not None and cut.worker == stage:
             going.cut(cut.point, stage)
         else:
             going.whole(stage)
-        if going.found or not _with(url, lambda store: happens(story, "idle", store)):
+        if going.found or not on_store(
+            url, lambda store: happens(story, "idle", store)
+        ):
             return
     going.found.append("it never ended")
 
@@ -300,7 +302,7 @@ def _stopped(process: ForkServerProcess, seconds: float) -> bool:
     return False
 
 
-def _with(url: str, act: Callable[[SqlStore], Awaitable[object]]) -> object:
+def on_store(url: str, act: Callable[[SqlStore], Awaitable[object]]) -> object:
     """Does something on a store that is opened for it."""
 
     async def done() -> object:
@@ -321,7 +323,7 @@ def _judge(
     async def look(store: SqlStore) -> None:
         found.extend(await violations(story, store, ended, undisturbed))
 
-    _with(url, look)
+    on_store(url, look)
     return found
 
 
@@ -389,7 +391,8 @@ def _told(story: Story, kind: str, kept: Stores, said: argparse.Namespace) -> in
     points = 0
     chosen = functools.partial(choose, every=said.every)
     way = Way(said.way)
-    jobs = 1 if way is Way.LOSE else said.jobs  # they share a server
+    shared = way is Way.LOSE and kind != "sqlite"  # there is one server for all
+    jobs = 1 if shared else said.jobs
     rounds = matrix(story, kept, chosen, jobs=jobs, lease=said.lease, way=way)
     for cut, played in rounds:
         if cut is None:
