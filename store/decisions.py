@@ -9,7 +9,7 @@ from core.decision import READY, Decision, DecisionState
 from core.ticket import TicketId
 from store.codec import decision_from_json, decision_to_json
 from store.faults import decoding
-from store.prepared import Prepared, Row
+from store.prepared import Prepared, PreparedInsert, Row
 from store.schema import decisions
 
 _OLDEST_FIRST = (decisions.c.proposed_at, decisions.c.id)
@@ -18,30 +18,34 @@ _OF_TICKET = Prepared(
     .where(decisions.c.ticket_id == sa.bindparam("ticket"))
     .order_by(*_OLDEST_FIRST)
 )
+_ID: sa.ColumnElement[bool] = decisions.c.id == sa.bindparam("decision")
+_ONE = Prepared(sa.select(decisions).where(_ID))
+_INSERT = PreparedInsert(decisions)
+_UPDATE = Prepared(
+    sa.update(decisions).where(_ID), sets=[column.name for column in decisions.c]
+)
 _OPEN = [state.value for state in (DecisionState.PENDING, *sorted(READY))]
 
 
 def insert(connection: sa.Connection, decision: Decision) -> None:
     """Stores a new decision."""
-    connection.execute(sa.insert(decisions), [_values(decision)])
+    _INSERT.run(connection, [_values(decision)])
 
 
 def save(connection: sa.Connection, decision: Decision) -> None:
     """Stores what became of a decision."""
-    changed = sa.update(decisions).where(decisions.c.id == decision.id)
-    connection.execute(changed.values(_values(decision)))
+    _UPDATE.run(connection, {"decision": decision.id, **_values(decision)})
 
 
 def ticket_of(connection: sa.Connection, decision: str) -> TicketId | None:
     """Whose decision it is, or None."""
-    query = sa.select(decisions.c.ticket_id).where(decisions.c.id == decision)
-    found = connection.scalar(query)
-    return None if found is None else TicketId(found)
+    found = _ONE.first(connection, decision=decision)
+    return None if found is None else TicketId(found.ticket_id)
 
 
 def read(connection: sa.Connection, decision: str) -> Decision | None:
     """A decision by its id."""
-    found = _read(connection, sa.select(decisions).where(decisions.c.id == decision))
+    found = _decisions(_ONE.rows(connection, decision=decision))
     return found[0] if found else None
 
 

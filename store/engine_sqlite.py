@@ -17,12 +17,13 @@ import asyncio
 import functools
 import os
 import sqlite3
-from collections import deque
+import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any, Generic, TypeVar, cast
 
 import sqlalchemy as sa
@@ -88,17 +89,21 @@ class SqliteEngine:
         self._path = Path(path).absolute()
         self._create()
         self._engine = self._connect(foreign_keys=True)
-        self._waiting: deque[_Job[Any]] = deque()
-        self._called = False
-        self._writer = ThreadPoolExecutor(1, "store-writer")
+        self._waiting: SimpleQueue[_Job[Any] | None] = SimpleQueue()
+        self._writer = threading.Thread(
+            target=self._serve, name="store-writer", daemon=True
+        )
+        self._writer.start()
         self._readers = ThreadPoolExecutor(_READERS, "store-reader")
         self._followers: set[Watch] = set()
 
     async def write(self, work: Callable[[sa.Connection], T]) -> T:
         """Runs a function in a transaction; done when it is committed."""
+        if not self._writer.is_alive():
+            message = "the store is closed"
+            raise RuntimeError(message)
         future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        self._waiting.append(_Job(work, future))
-        self._call_writer()
+        self._waiting.put(_Job(work, future))
         return await future
 
     def read(self, work: Callable[[sa.Connection], T]) -> "Future[T]":
@@ -186,7 +191,8 @@ class SqliteEngine:
 
     def close(self) -> None:
         """Lets what runs end, then ends threads and connections."""
-        self._writer.shutdown()
+        self._waiting.put(None)
+        self._writer.join()
         self._readers.shutdown()
         self._engine.dispose()
 
@@ -213,21 +219,21 @@ class SqliteEngine:
         except sa.exc.SQLAlchemyError:
             raise translate(failed, self.place) from failed
 
-    def _call_writer(self) -> None:
-        """Makes sure that the writer comes once more for what waits by now."""
-        if not self._called:
-            self._called = True
-            self._writer.submit(self._drain)
-
-    def _drain(self) -> None:
-        self._called = False  # first: what is added after this calls again
-        jobs: list[_Job[Any]] = []
-        while self._waiting and len(jobs) < _TOGETHER:
-            job = self._waiting.popleft()
-            if not job.future.cancelled():
+    def _serve(self) -> None:
+        """Commits what waits, together, until there is a None for the end."""
+        job = self._waiting.get()
+        while job is not None:
+            jobs = [job]
+            while len(jobs) < _TOGETHER and not self._waiting.empty():
+                job = self._waiting.get()
+                if job is None:
+                    break
                 jobs.append(job)
-        if self._waiting:
-            self._call_writer()
+            self._commit([j for j in jobs if not j.future.cancelled()])
+            if job is not None:
+                job = self._waiting.get()
+
+    def _commit(self, jobs: list[_Job[Any]]) -> None:
         if not jobs:
             return
         try:

@@ -23,7 +23,12 @@ _OF_TICKET = Prepared(
     .where(outbox.c.ticket_id == sa.bindparam("ticket"))
     .order_by(outbox.c.seq, outbox.c.message_id)
 )
+_ID: sa.ColumnElement[bool] = outbox.c.message_id == sa.bindparam("message")
+_ONE = Prepared(sa.select(outbox).where(_ID))
 _INSERT = PreparedInsert(outbox)
+_UPDATE = Prepared(
+    sa.update(outbox).where(_ID), sets=[column.name for column in outbox.c]
+)
 _RECENT = 200
 _OVER = ("delivered", "discarded")
 
@@ -35,21 +40,18 @@ def insert(connection: sa.Connection, reply: Reply, now: datetime) -> None:
 
 def save(connection: sa.Connection, reply: Reply, now: datetime) -> None:
     """Stores a reply's new state."""
-    changed = sa.update(outbox).where(outbox.c.message_id == reply.message_id)
-    connection.execute(changed.values(_values(reply, now)))
+    _UPDATE.run(connection, {"message": reply.message_id, **_values(reply, now)})
 
 
 def ticket_of(connection: sa.Connection, message_id: str) -> TicketId | None:
     """Whose reply it is, or None."""
-    query = sa.select(outbox.c.ticket_id).where(outbox.c.message_id == message_id)
-    found = connection.scalar(query)
-    return None if found is None else TicketId(found)
+    found = _ONE.first(connection, message=message_id)
+    return None if found is None else TicketId(found.ticket_id)
 
 
 def read(connection: sa.Connection, message_id: str) -> Reply | None:
     """A reply by its id."""
-    query = sa.select(outbox).where(outbox.c.message_id == message_id)
-    row = connection.execute(query).first()
+    row = _ONE.first(connection, message=message_id)
     return None if row is None else _reply(row)
 
 

@@ -64,6 +64,10 @@ _RESPONSE = Prepared(
     ),
     sets=["response", "applied"],
 )
+_END = Prepared(
+    sa.update(runs).where(_r.id == sa.bindparam("run"), _r.ticket_id == _TICKET),
+    sets=["ended_at", "stop", "detail", "escalated", "task_state", "cost_usd"],
+)
 _RUNS = Prepared(
     sa.select(*_undecoded(runs, "task_state"))
     .where(_r.ticket_id == _TICKET)
@@ -188,17 +192,15 @@ def save_end(
     connection: sa.Connection, ticket: TicketId, run: RunId, end: RunEnd, now: datetime
 ) -> None:
     """Stores how a run of the ticket ended."""
-    changed = sa.update(runs).where(runs.c.id == run, runs.c.ticket_id == ticket)
-    connection.execute(
-        changed.values(
-            ended_at=now,
-            stop=end.stop.value,
-            detail=end.detail,
-            escalated=end.escalated,
-            task_state=end.task_state,
-            cost_usd=end.cost_usd,
-        )
-    )
+    ended = {
+        "ended_at": now,
+        "stop": end.stop.value,
+        "detail": end.detail,
+        "escalated": end.escalated,
+        "task_state": end.task_state,
+        "cost_usd": end.cost_usd,
+    }
+    _END.run(connection, {"run": run, "ticket": ticket, **ended})
 
 
 def costs(connection: sa.Connection, since: datetime) -> Spent:

@@ -16,7 +16,7 @@ from core.ticket import Origin, Status, Ticket, TicketId
 from store.clauses import ChangeNumber
 from store.codec import standing_from_json, standing_to_json
 from store.faults import decoding
-from store.prepared import Prepared, Row
+from store.prepared import Prepared, PreparedInsert, Row
 from store.schema import arrivals, participants, tickets
 
 _HARM_DOUBT, _HARM_WAITING, _HARM_EXPIRING, _HARM_PEOPLE, _HARM_REST, _HARM_OVER = (
@@ -64,6 +64,17 @@ def save(connection: sa.Connection, row: TicketRow) -> None:
     _UPDATE.run(connection, {"ticket": row.ticket.id, **_values(row)})
 
 
+_a, _p = arrivals.c, participants.c
+_ARRIVED = Prepared(
+    sa.select(_a.ticket_id, _a.seq).where(
+        _a.channel == sa.bindparam("by"), _a.external_id == sa.bindparam("message")
+    )
+)
+_ARRIVES = PreparedInsert(arrivals)
+_ON_IT = Prepared(sa.select(_p.address).where(_p.ticket_id == sa.bindparam("ticket")))
+_JOINS = PreparedInsert(participants)
+
+
 def exists(connection: sa.Connection, ticket: TicketId) -> bool:
     """Whether there is such a ticket."""
     query = sa.select(sa.literal(1)).where(tickets.c.id == ticket)
@@ -89,12 +100,8 @@ def arrived(
     connection: sa.Connection, channel: str, external_id: str
 ) -> tuple[TicketId, int] | None:
     """Where a channel's message is stored, or None (rule 4)."""
-    a = arrivals.c
-    query = sa.select(a.ticket_id, a.seq).where(
-        a.channel == channel, a.external_id == external_id
-    )
-    found = connection.execute(query).first()
-    return None if found is None else (TicketId(found[0]), found[1])
+    found = _ARRIVED.first(connection, by=channel, message=external_id)
+    return None if found is None else (TicketId(found.ticket_id), found.seq)
 
 
 def remember_arrival(
@@ -103,16 +110,12 @@ def remember_arrival(
     """Stores that a channel's message is that journal entry; unique for the channel."""
     ticket, seq = at
     values = {"channel": channel, "external_id": external_id}
-    connection.execute(
-        sa.insert(arrivals), [{**values, "ticket_id": ticket, "seq": seq}]
-    )
+    _ARRIVES.run(connection, [{**values, "ticket_id": ticket, "seq": seq}])
 
 
 def people_on(connection: sa.Connection, ticket: TicketId) -> frozenset[str]:
     """The addresses that are on a ticket."""
-    p = participants.c
-    query = sa.select(p.address).where(p.ticket_id == ticket)
-    return frozenset(connection.scalars(query))
+    return frozenset(row.address for row in _ON_IT.rows(connection, ticket=ticket))
 
 
 def add_people(
@@ -123,7 +126,7 @@ def add_people(
     new = sorted({address.lower() for address in addresses} - there)
     if new:
         rows = [{"ticket_id": ticket, "address": address} for address in new]
-        connection.execute(sa.insert(participants), rows)
+        _JOINS.run(connection, rows)
 
 
 def _values(row: TicketRow) -> dict[str, object]:
