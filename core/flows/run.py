@@ -278,7 +278,11 @@ def _apply(
         case Interrupted():
             return end(tx, taken, history, Stop.PAUSED, detail="the worker stopped")
         case ModelFailed(kind="overflow") if ask.fold is None:
-            return _fold(tx, house, taken, history, "its provider refused it")
+            why = "its provider refused it"
+            if _overflowed_before(run):
+                why = f"the conversation is too long for the model: {why}, folded too"
+                return escalate(tx, taken, history, Stop.ERROR, why)
+            return _fold(tx, house, taken, history, why)
         case ModelFailed(kind="no_system_role") if house.voice is Voice.SYSTEM:
             why = "the provider takes no system messages"
             over = end(tx, taken, history, Stop.PAUSED, detail=why)
@@ -292,6 +296,16 @@ def _apply(
             return _folded(tx, house, taken, history, ask.fold, response)
         case ModelResponse() as response:
             return _carry(tx, house, taken, history, run, response)
+
+
+def _overflowed_before(run: Run) -> bool:
+    """Whether the request before the last was refused too, and the past folded since.
+
+    Of a run that goes on, only a request that its provider refused as too long is
+    without an answer.
+    """
+    asked = [turn for turn in run.turns if turn.folds is None]
+    return len(asked) > 1 and asked[-2].response is None
 
 
 def _keep_as_draft(

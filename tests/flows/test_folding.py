@@ -99,6 +99,33 @@ async def test_an_overflow_that_the_provider_reports_is_folded_once_and_tried_ag
     assert len(await lite.journal(ticket, Compacted)) == 1
 
 
+async def test_rule_15_what_overflows_again_after_it_was_folded_goes_to_people(
+    world: World,
+) -> None:
+    world.model.brain = brain
+    ticket = await world.opened("Where is it? " * 20)
+    for _ in range(6):
+        await world.runs(ticket)
+        await world.writes("And now? " + "I am waiting. " * 40, ticket)
+    small(world)
+    limits = replace(world.house.limits, context_tokens=6000)
+    world.house = replace(world.house, limits=limits)
+    asked = len(world.model.bodies)
+    model, overflow = world.model.brain, ModelFailed("too long", kind="overflow")
+
+    def folds_only(body: dict[str, Any]) -> Reply:
+        if "tools" in body:
+            raise overflow
+        return model(body)
+
+    world.model.brain = folds_only
+    assert await world.runs(ticket) is Stop.ERROR
+    assert len(world.model.bodies) == asked + 3  # refused, folded, refused
+    (entry,) = await world.journal(ticket, Escalated)
+    assert "folded too" in entry.body.reason  # type: ignore[union-attr]
+    assert await world.due() == ()
+
+
 async def test_rule_15_what_cant_be_folded_goes_to_people(lite: World) -> None:
     small(lite)
     ticket = await lite.opened("word " * 5000)
