@@ -11,7 +11,7 @@ from decimal import Decimal
 
 from core.decision import Decision
 from core.journal import Entry, Message, ToolCalled, ToolReturned
-from core.ledger import Action
+from core.ledger import Action, ActionState
 from core.lock import Lock
 from core.standing import Standing, fold
 from core.ticket import Actor, ActorKind, RunId, Status, Ticket, TicketId
@@ -152,6 +152,23 @@ def open_calls(
             case _:
                 pass
     return tuple(calls.values())
+
+
+def under_way(history: History) -> str | None:
+    """The tool whose answer the run that holds the ticket waits for, or None.
+
+    A take-over waits for it too: it is finished and recorded first.
+    """
+    if history.standing.run is None:
+        return None
+    asked = [
+        call.name
+        for entry, call in open_calls(history.journal)
+        if entry.actor.name == history.standing.run
+        and history.decision_for(call.id) is None
+    ]
+    begun = [a.tool for a in history.actions if a.state is ActionState.INTENDED]
+    return next(iter((*begun, *asked)), None)
 
 
 def last_word(journal: Iterable[Entry]) -> Entry | None:

@@ -12,7 +12,7 @@ from core.cleanse import one_line
 from core.flows import handoff, offer
 from core.flows.handoff import PLACES, GiveBack
 from core.flows.person import Done, NotHolder, NotPossible
-from core.ledger import ActionState
+from core.history import under_way
 from core.lock import (
     Acquired,
     Acquisition,
@@ -103,9 +103,9 @@ def take(ticket: str, wait: float, force: bool, why: str) -> None:  # noqa: FBT0
 async def _say_what_runs(desk: base.Desk, ticket: TicketId) -> None:
     """What the operator waits for: a model call is cancelled, a tool call is not."""
     history = await desk.store.read(lambda tx: tx.history(ticket))
-    under_way = [a for a in history.actions if a.state is ActionState.INTENDED]
-    if under_way:
-        name = one_line(under_way[-1].tool, 40)
+    tool = under_way(history)
+    if tool is not None:
+        name = one_line(tool, 40)
         base.warn(f"{name} is under way; it is finished and recorded first")
     else:
         base.warn("a run works on it; waiting for its next boundary")

@@ -23,7 +23,7 @@ from console.widgets.timeline_values import Reader
 from console.wording import doing, span_of, stopped_words
 from core.cleanse import one_line
 from core.decision import Decision, DecisionState, Role
-from core.history import History, Reply
+from core.history import History, Reply, under_way
 from core.ports import Presence
 from core.standing import Standing
 from core.ticket import TicketId, operator
@@ -142,7 +142,14 @@ class DeskPanes(Screen[None], inherit_bindings=False):
             presence=self.presence_words(),
             others=self.reads.others,
             asked=asked_of(self.history),
+            tool=self._awaited(),
         )
+
+    def _awaited(self) -> str | None:
+        """The tool that a take-over waits for; looked for only while one waits."""
+        if self.taking is None or self.history is None:
+            return None
+        return under_way(self.history)
 
     def presence_words(self) -> dict[str, str]:
         """What colleagues do at this ticket, by their name."""

@@ -49,15 +49,21 @@ def banner_line(
     said = _said(name, standing, sight, workers)
     if taking is not None and taking.ticket == ticket and standing.held_by != sight.me:
         waited = span_of(sight.now - taking.since)
-        said = _Said(
-            role="solid-yours", symbol="◐", words=f"Asking the agent to stop… {waited}"
-        )
+        said = _Said(role="solid-yours", symbol="◐", words=_stopping(sight, waited))
     left, right = EMPTY, EMPTY
     for words, keys in said.tries(name):
         left, right = line((words, said.role)), _keys(keys, said.role)
         if width_of(left) + width_of(right) + 2 <= sight.width:
             break
     return clip(ends(left, (*right, Span(" ", said.role)), sight.width), sight.width)
+
+
+def _stopping(sight: Sight, waited: str) -> str:
+    """What a take-over waits for: a tool's answer, or only the run."""
+    if sight.tool is None:
+        return f"Asking the agent to stop… {waited}"
+    tool = one_line(sight.tool, 30)
+    return f"Asking the agent to stop… {tool} is finished first, {waited}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

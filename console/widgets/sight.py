@@ -21,6 +21,7 @@ class Sight:
         presence: By colleague: what they do at this ticket, in words.
         others: Other tickets of the same verified customer.
         asked: The turn whose model call is not answered yet, and since when.
+        tool: The tool whose answer the run waits for, or None.
     """
 
     me: str
@@ -31,6 +32,7 @@ class Sight:
     presence: Mapping[str, str] = field(default_factory=dict)
     others: tuple[QueueRow, ...] = ()
     asked: tuple[int, datetime] | None = None
+    tool: str | None = None
 
 
 def asked_of(history: History | None) -> tuple[int, datetime] | None:

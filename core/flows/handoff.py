@@ -240,7 +240,7 @@ async def reply(  # what a reply is made of
 async def note(
     store: Store, ticket: TicketId, by: Operator, text: str, *, for_agent: bool = False
 ) -> Done | NotPossible:
-    """Anybody leaves an internal note; it never reaches the buyer.
+    """Anybody who works here leaves a note; it never reaches the buyer.
 
     Raises:
         UnknownTicket: There is none.
@@ -249,8 +249,15 @@ async def note(
     if not text.strip():
         return NotPossible(why="an empty note is not kept")
     body = Note(text=text, for_agent=for_agent)
-    entry = await store.write(lambda tx: tx.append(ticket, operator(by.name), body))
-    return Done(seq=entry.seq)
+
+    def keep(tx: Transaction) -> Done | NotPossible:
+        if as_of_now(tx, by).disabled:
+            rule = f"the operator {by.name} is disabled"
+            tx.append(ticket, operator(by.name), Refused(what="note", rule=rule))
+            return NotPossible(why=rule)
+        return Done(seq=tx.append(ticket, operator(by.name), body).seq)
+
+    return await store.write(keep)
 
 
 async def give_back(

@@ -14,9 +14,9 @@ from console.widgets.sight import Sight
 from console.widgets.spans import plain
 from core.flows.amend import verify
 from core.flows.handoff import GiveBack, give_back, reply, take_over
-from core.journal import IdentityChanged, Message, Note
-from core.ticket import TicketId
-from tests.console.counter import MIRA, Counter
+from core.journal import IdentityChanged, Message, Note, ToolCalled
+from core.ticket import TicketId, agent
+from tests.console.counter import MIRA, RUN, Counter
 from tests.console.scenes import ME
 from tests.console.steps import (
     all_view,
@@ -136,6 +136,40 @@ async def test_f103_who_types_on_one_desk_is_seen_on_another_and_by_commands(
         there = await counter.store.read(lambda tx: tx.presences())
     at = {p["operator"]: p["doing"] for p in presence(ticket, there)}  # type: ignore[union-attr,index,call-overload]
     assert at == {"Mira": "typing", "Noor": "watching"}
+
+
+async def test_who_is_displaced_is_told_at_once_keeps_the_draft_and_can_t_send(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("Where is it?")
+    async with sitting(counter.store, me=MIRA) as (pilot, app):
+        await shown(pilot, app, ticket)
+        await held(pilot, app)
+        await press(pilot, "r", *"half a rep")
+        # past the time in which a change of hands counts as one's own
+        desk_of(app).asked.clear()
+        await take_over(counter.store, ticket, ME, forced=True, why="she is ill")
+        await until(pilot, lambda: f"{ticket} is not yours any more" in told(app))
+        await until(pilot, lambda: "Noor holds it" in pane_text(app, "banner"))
+        await press(pilot, "ctrl+s")
+        await until(pilot, lambda: "Your draft is kept" in screen_text(app))
+        assert desk_of(app).drafts.text(ticket, "reply") == "half a rep"
+    history = await stored(counter.store, ticket)
+    assert history.outbox == ()
+    assert [(d.operator, d.text) for d in history.drafts] == [("Mira", "half a rep")]
+
+
+async def test_a_take_over_says_which_tool_it_waits_for(counter: Counter) -> None:
+    ticket = await counter.writes("Where is it?")
+    hold = await counter.works(ticket)
+    call = ToolCalled(id="call-1", name="track_parcel", input={})
+    await counter.store.write(lambda tx: tx.append_as(hold, agent(RUN), call))
+    async with sitting(counter.store) as (pilot, app):
+        await shown(pilot, app, ticket)
+        await press(pilot, "t")
+        await until(
+            pilot, lambda: "track_parcel is finished first" in pane_text(app, "banner")
+        )
 
 
 # Whose word, and to whom

@@ -17,6 +17,7 @@ from core.flows.handoff import (
 )
 from core.flows.person import Done, NotHolder, NotPossible
 from core.flows.withheld import discard_withheld, save_draft, send_withheld
+from core.history import under_way
 from core.journal import Escalated, LockChanged, Message, Note, Refused
 from core.lock import Acquired, AlreadyYours, HeldBy, TakeoverWanted
 from core.ticket import ActorKind, Status
@@ -130,6 +131,7 @@ async def test_f71_who_was_disabled_takes_nothing_and_says_nothing(
     await lite.store.write(lambda tx: tx.save_operator(gone))
     assert isinstance(await take_over(lite.store, other, ANA), NotPossible)
     assert isinstance(await reply(lite.store, ticket, ANA, "hi"), NotHolder)
+    assert isinstance(await note(lite.store, ticket, ANA, "hi"), NotPossible)
     freed = GiveBack(to="queue", forced=True, why="disabled")
     assert isinstance(await give_back(lite.store, ticket, SUP, freed), GivenBack)
     assert (await lite.chart(ticket)).lock.holder is None
@@ -167,11 +169,13 @@ async def test_rule_02_a_takeover_in_the_middle_of_a_tool_call_waits_for_its_end
     await gate.reached.wait()
     asked = await take_over(world.store, ticket, ANA)
     assert isinstance(asked, TakeoverWanted)
+    assert under_way(await world.chart(ticket)) == "refund_order"
     assert not running.done()
     gate.opened.set()
     assert await asyncio.wait_for(running, 2) is Stop.HANDED_OVER
     chart = await world.chart(ticket)
     assert chart.standing.held_by == "ana"
+    assert under_way(chart) is None
     assert chart.actions[0].state.value == "done"
     assert [name for name, _, _ in world.shop.calls] == [
         *("find_customer", "refund_order")
