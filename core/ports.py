@@ -296,6 +296,15 @@ class Transaction(Protocol):
     def spent_today(self, tool: str) -> Decimal:
         """What done and open actions of a tool moved since midnight UTC."""
 
+    def open_elsewhere(
+        self, ticket: TicketId, tool: str, acted_on: str
+    ) -> TicketId | None:
+        """Another ticket where this tool has something open on the same object.
+
+        That is a decision that is not executed yet, or an action whose end nobody
+        knows. Within `write`, others who ask of this object wait for the end.
+        """
+
     def keep_rules(self, rules: Rules) -> None:
         """Stores the tools' rules, unless this version is there already."""
 

@@ -62,6 +62,12 @@ def all_of_them(connection: sa.Connection, *, open_only: bool) -> tuple[Decision
     return _read(connection, query)
 
 
+def open_on(connection: sa.Connection, tool: str, acted_on: str) -> set[TicketId]:
+    """The tickets with an open decision on a tool and this object."""
+    found = all_of_them(connection, open_only=True)
+    return {d.ticket for d in found if (d.tool, d.object) == (tool, acted_on)}
+
+
 def _read(
     connection: sa.Connection, query: sa.Select[*tuple[object, ...]]
 ) -> tuple[Decision, ...]:

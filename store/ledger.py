@@ -32,6 +32,9 @@ _EVENTS = Prepared(
 )
 
 
+_ENDED = [s.value for s in (ActionState.DONE, ActionState.FAILED, ActionState.NOT_RUN)]
+
+
 def insert(connection: sa.Connection, action: Action) -> None:
     """Stores an action with its events so far."""
     _INSERT.run(
@@ -121,6 +124,18 @@ def spent(connection: sa.Connection, tool: str, since: datetime) -> Decimal:
         )
     )
     return sum(connection.scalars(query), Decimal(0))
+
+
+def open_on(connection: sa.Connection, tool: str, acted_on: str) -> set[TicketId]:
+    """The tickets with an action of a tool on this object whose end nobody knows."""
+    e = action_events.c
+    settled = sa.select(e.action_id).where(
+        e.action_id == actions.c.id, e.state.in_(_ENDED)
+    )
+    query = sa.select(actions.c.ticket_id).where(
+        actions.c.object == acted_on, actions.c.tool == tool, ~settled.exists()
+    )
+    return {TicketId(ticket) for ticket in connection.scalars(query)}
 
 
 def _events(

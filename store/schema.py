@@ -270,6 +270,7 @@ actions = sa.Table(
     _moment("intended_at"),
 )
 sa.Index("ix_actions_ticket", actions.c.ticket_id)
+_marked("ix_actions_object", actions.c.object, actions.c.object)
 sa.Index("ix_actions_tool", actions.c.tool, actions.c.intended_at)
 
 action_events = sa.Table(

@@ -298,6 +298,17 @@ class SqlTransaction:
         midnight = self.now.replace(hour=0, minute=0, second=0, microsecond=0)
         return ledger.spent(self._connection, tool, midnight)
 
+    def open_elsewhere(
+        self, ticket: TicketId, tool: str, acted_on: str
+    ) -> TicketId | None:
+        """Another ticket where this tool has something open on the same object."""
+        if self._writes:
+            self._engine.alone(self._connection, f"handoff object {tool} {acted_on}")
+        self.flush()
+        found = ledger.open_on(self._connection, tool, acted_on)
+        found |= decisions.open_on(self._connection, tool, acted_on)
+        return min(found - {ticket}, default=None)
+
     def keep_rules(self, rules: Rules) -> None:
         """Stores the tools' rules, unless this version is there already."""
         house.keep_rules(self._connection, rules, self.now)

@@ -168,7 +168,11 @@ def _begin(
         if changed is not None:
             refuse(tx, work, job, changed)
             return None
-    match judge(job.call, spec, history, spent_today=_spent_today(tx, spec)):
+    judged = judge(job.call, spec, history, spent_today=_spent_today(tx, spec))
+    if job.decision is None and isinstance(judged, Allow | NeedsDecision):
+        taken = _taken_elsewhere(tx, spec, job, history)
+        judged = judged if taken is None else Forbid(why=taken)
+    match judged:
         case Allow():
             return _start(tx, hands, work, job, history)
         case NeedsDecision() if job.decision is not None:
@@ -190,6 +194,19 @@ def _start(
     if spec.policy.consequence is Consequence.NONE:
         return Ask(spec=spec, action=None)
     return _intend(tx, hands, work, job, history)
+
+
+def _taken_elsewhere(
+    tx: Transaction, spec: ToolSpec, job: Job, history: History
+) -> str | None:
+    """Why nothing is begun on an object: another ticket is not done with it."""
+    name = text_argument(spec.policy.object, job.call.input)
+    if name is None or spec.policy.consequence is Consequence.NONE:
+        return None
+    other = tx.open_elsewhere(history.ticket.id, spec.name, name)
+    if other is None:
+        return None
+    return f"{other} has something open on {name}; its end must be known first"
 
 
 def _spent_today(tx: Transaction, spec: ToolSpec) -> Decimal:

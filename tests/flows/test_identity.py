@@ -5,7 +5,7 @@ from dataclasses import replace
 from core.decision import Approved, DecisionState, Verdict
 from core.flows.amend import verify
 from core.flows.handoff import GiveBack, give_back, reply, take_over
-from core.flows.operate import Proposed, Used, use_tool
+from core.flows.operate import InDoubt, Proposed, Used, settle_doubt, use_tool
 from core.flows.person import Done, NotPossible
 from core.flows.supervise import decide
 from core.identity import sent_under
@@ -263,3 +263,45 @@ async def test_rule_07_a_proposal_of_a_person_does_not_outlive_a_new_identity(
     await give_back(lite.store, ticket, ANA, GiveBack(to="agent"))
     await lite.runs(ticket)
     assert lite.shop.effects == 0
+
+
+async def test_f06_two_tickets_on_one_order_ask_for_its_money_one_after_the_other(
+    world: World,
+) -> None:
+    first, second = await world.opened("O-1 is late"), await world.opened("O-1 again")
+    for ticket in (first, second):
+        await take_over(world.store, ticket, ANA)
+        await verify(world.store, ticket, ANA, known("c-1"))
+    asked = await use_tool(world.house, first, ANA, *refund("O-1", "80.00"))
+    assert isinstance(asked, Proposed)
+    for order, amount in (("O-1", "80.00"), ("O-1", "20.00")):
+        twice = await use_tool(world.house, second, ANA, *refund(order, amount))
+        assert isinstance(twice, NotPossible)
+        assert twice.why.startswith(f"{first} has something open on O-1")
+    other = await use_tool(world.house, second, ANA, *refund("O-2", "20.00"))
+    assert isinstance(other, Used)
+    reject = Verdict(kind="reject", why="no", input=None, seen=None)
+    await decide(world.store, asked.decision.id, reject, SUP, None)
+    now = await use_tool(world.house, second, ANA, *refund("O-1", "20.00"))
+    assert isinstance(now, Used)
+    assert world.shop.effects == 2
+
+
+async def test_f03_a_doubt_on_one_ticket_keeps_its_order_from_another(
+    lite: World,
+) -> None:
+    first, second = await lite.opened("O-1 is late"), await lite.opened("O-1 again")
+    for ticket in (first, second):
+        await take_over(lite.store, ticket, ANA)
+        await verify(lite.store, ticket, ANA, known("c-1"))
+    lite.shop.lose = 1
+    lost = await use_tool(lite.house, first, ANA, *refund("O-1", "20.00"))
+    assert isinstance(lost, InDoubt)
+    twice = await use_tool(lite.house, second, ANA, *refund("O-1", "20.00"))
+    assert isinstance(twice, NotPossible)
+    happened = await settle_doubt(
+        lite.store, first, ANA, lost.action, happened=False, evidence="not on the list"
+    )
+    assert isinstance(happened, Done)
+    now = await use_tool(lite.house, second, ANA, *refund("O-1", "20.00"))
+    assert isinstance(now, Used)

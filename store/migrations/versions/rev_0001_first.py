@@ -179,6 +179,14 @@ def upgrade() -> None:  # noqa: PLR0915 # one statement a table
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_actions")),
     )
+    op.create_index(
+        "ix_actions_object",
+        "actions",
+        ["object"],
+        unique=False,
+        sqlite_where=sa.text("object IS NOT NULL"),
+        postgresql_where=sa.text("object IS NOT NULL"),
+    )
     op.create_index("ix_actions_ticket", "actions", ["ticket_id"], unique=False)
     op.create_index("ix_actions_tool", "actions", ["tool", "intended_at"], unique=False)
     op.create_table(
