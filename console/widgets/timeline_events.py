@@ -140,6 +140,8 @@ def lock_lines(item: Item, body: LockChanged, reader: Reader) -> list[Line]:
                 "free": "",
             }.get(body.to or "", f"to {one_line(body.to or '', 30)}")
             said = "Resolved" if body.to == "resolved" else f"Given back {to}".strip()
+            if body.to == item.entry.actor.name:
+                said = "Taken away"
             since = "" if body.since is None else " · the human stretch ends"
             return [line((f"■ {said} ", "yours"), (f"{at}{since}", "dim")), EMPTY]
         case "offered":

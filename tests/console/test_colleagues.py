@@ -146,11 +146,13 @@ async def test_who_is_displaced_is_told_at_once_keeps_the_draft_and_can_t_send(
         await shown(pilot, app, ticket)
         await held(pilot, app)
         await press(pilot, "r", *"half a rep")
+        await until(pilot, lambda: ticket in desk_of(app).reads.mine.held)
         # past the time in which a change of hands counts as one's own
         desk_of(app).asked.clear()
         await take_over(counter.store, ticket, ME, forced=True, why="she is ill")
         await until(pilot, lambda: f"{ticket} is not yours any more" in told(app))
         await until(pilot, lambda: "Noor holds it" in pane_text(app, "banner"))
+        await until(pilot, lambda: "■ Taken away" in screen_text(app))
         await press(pilot, "ctrl+s")
         await until(pilot, lambda: "Your draft is kept" in screen_text(app))
         assert desk_of(app).drafts.text(ticket, "reply") == "half a rep"
