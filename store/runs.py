@@ -16,8 +16,10 @@ A part of a run's record that can't be decoded is empty, and the run says so
 import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
+from functools import partial
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
@@ -248,13 +250,16 @@ def record(connection: sa.Connection, run: RunId) -> RunRecord | None:
             found.turns, (_as_sent(rows, s) for s in stamps), strict=True
         )
     ]
-    texts = _texts(connection, owner, {d for request in sent for d in request})
+    wrong = [found.unreadable] if found.unreadable is not None else []
+    wanted = {d for request in sent for d in request}
+    texts = _texts(connection, owner, wanted, wrong)
     requests = tuple(
         tuple(texts[digest] for digest in request if digest in texts)
         for request in sent
     )
     newest = requests[-1] if requests else ()
-    return RunRecord(run=found, messages=newest, requests=requests)
+    read = replace(found, unreadable=", ".join(dict.fromkeys(wrong)) or None)
+    return RunRecord(run=read, messages=newest, requests=requests)
 
 
 _Sent = Sequence[tuple[int, int, bytes]]
@@ -290,14 +295,22 @@ _AT_ONCE = 500
 
 
 def _texts(
-    connection: sa.Connection, ticket: TicketId, digests: Iterable[bytes]
+    connection: sa.Connection,
+    ticket: TicketId,
+    digests: Iterable[bytes],
+    wrong: list[str],
 ) -> Mapping[bytes, bytes]:
+    """Messages by their digests; a damaged one is empty, and noted as wrong."""
     texts: dict[bytes, bytes] = {}
+    kept = sa.type_coerce(bodies.c.content, sa.LargeBinary)
     for some in _portions(bytes(d) for d in digests):
-        query = sa.select(bodies.c.digest, bodies.c.content).where(
+        query = sa.select(bodies.c.digest, kept).where(
             bodies.c.ticket_id == ticket, bodies.c.digest.in_(some)
         )
-        texts.update((bytes(d), bytes(c)) for d, c in connection.execute(query))
+        for digest, stored in connection.execute(query):
+            texts[bytes(digest)] = _readable(
+                partial(unpacked, bytes(stored)), b"", wrong, "what it sent"
+            )
     return texts
 
 

@@ -106,11 +106,15 @@ def replay(
 @contextmanager
 def _progress(names: list[RunId]) -> Iterator[Iterable[RunId]]:
     """A bar on the terminal for more than a few runs, on standard error."""
-    if len(names) < _SHOW_PROGRESS or not sys.stderr.isatty():
+    if len(names) < _SHOW_PROGRESS or not _is_terminal():
         yield names
         return
     with click.progressbar(names, label="replaying", file=sys.stderr) as bar:
         yield bar
+
+
+def _is_terminal() -> bool:
+    return sys.stderr.isatty()
 
 
 def _ask_again(run: RunId, prompt_file: Path | None, model_id: str | None) -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from console.commands import records
 from tests.cli.conftest import ROOT, Handoff, Said, message
 from tests.worlds import faults
 from tests.worlds.brains import answers
@@ -425,9 +426,30 @@ def test_f80_a_ticket_with_a_damaged_entry_stays_readable_and_says_which(
     assert {e["body"]["was"] for e in lost} == {"tool_result"}
     seq = lost[0]["seq"]
     assert f"entry #{seq} (tool_result) can't be used" in at_sundry("show", ticket).out
+    record = at_sundry("run", run["run_id"], "--json").json
     assert "the answer of turn 1" in run["unreadable"]
+    assert "what it sent" in record["unreadable"]
+    assert record["messages"][0] == {"unreadable": "its stored form is damaged"}
     assert replayed.code == 1
     assert "not readable: a part of its record: the answer of turn 1" in replayed.out
     for command in (("run", run["run_id"]), ("runs", ticket), ("tickets",)):
         assert at_sundry(*command).code == 0
         assert at_sundry(*command, "--json").code == 0
+
+
+def test_rule_09_a_mismatch_names_its_turn_and_many_replays_show_a_bar(
+    at_sundry: Handoff, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = message(text=DAMAGED, **{"from": "sanna.koskela@example.com"})
+    at_sundry("ingest", "-", stdin=line)
+    at_sundry("worker", "--drain")
+    with closing(sqlite3.connect(tmp_path / "store.db")) as file, file:
+        file.execute("UPDATE journal SET text = 'All is well.' WHERE seq = 1")
+    monkeypatch.setattr(records, "_SHOW_PROGRESS", 1)
+    monkeypatch.setattr(records, "_is_terminal", lambda: True)
+    replayed = at_sundry("replay", "--all")
+
+    assert replayed.code == 1
+    assert "differs at turn 1 (request)" in replayed.out
+    assert "All is well." in replayed.out
+    assert "replaying" in replayed.err

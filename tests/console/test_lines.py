@@ -19,10 +19,10 @@ from console.widgets.timeline_values import Reader
 from console.wording import empty_words, now_in
 from core.decision import DecisionState
 from core.history import History
-from core.journal import DecisionChanged, Thinking
+from core.journal import DecisionChanged, Quarantined, Thinking
 from core.ledger import Action, ActionEvent, ActionState
 from core.standing import Standing
-from core.ticket import RunId, TicketId, agent
+from core.ticket import RunId, TicketId, agent, system
 from core.turn import Run, Turn
 from tests.console.sample_desk import COUNTS, at_work, kitchen, parcel, with_mira
 from tests.console.scenes import ME, NOW, Scene
@@ -213,3 +213,12 @@ def test_a_kept_block_of_another_kind_is_no_thought() -> None:
     assert "image" in image
     assert "thought" not in image
     assert "a block of type hologram" in other
+
+
+def test_f80_an_entry_that_can_t_be_read_has_its_line_and_says_why() -> None:
+    lost = Quarantined(reason="its stored form is damaged", was="note", entry=12)
+    scene = kitchen()
+    scene.add(system("Noor"), lost)
+    last = said(scene)[-1]
+    assert "! " in last
+    assert "entry #12 (note) can't be used: its stored form is damaged" in last

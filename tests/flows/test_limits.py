@@ -92,10 +92,8 @@ class Hurried(WallClock):
 async def served(lite: World) -> AsyncIterator[tuple[World, MessagesApi, Hurried]]:
     """The world, with its model behind a real server and a clock that hurries."""
     with MessagesApi(answers("It is on its way.")) as api:
-        model, clock = (
-            AnthropicModel(api_key=API_KEY, base_url=api.url, timeout=5),
-            (Hurried()),
-        )
+        model = AnthropicModel(api_key=API_KEY, base_url=api.url, timeout=5)
+        clock = Hurried()
         lite.house = replace(lite.house, model=model, clock=clock)
         yield lite, api, clock
         await model.close()
