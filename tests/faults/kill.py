@@ -12,6 +12,10 @@
 Each story is first played without a cut; the points that its workers pass are what is
 cut later, one at a time. In the end the records, the shop's books and the replies'
 file must be what they were without a cut.
+
+On two busy processors all four stories took, without a violation: asleep 286 cuts in
+10 minutes on SQLite, 285 in 17 on PostgreSQL; with the store lost 286 in 13 (four at a
+time) and 286 in 19.
 """
 
 from __future__ import annotations
