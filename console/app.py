@@ -20,6 +20,7 @@ from typing_extensions import override
 
 from console.live import Services
 from console.screens.desk import Desk
+from console.screens.job_control import resume_once
 from console.screens.pace import Pace, PacedApp
 from console.screens.panel import Panel
 from console.theme import DARK, LIGHT, made_from
@@ -55,6 +56,8 @@ class HandoffApp(PacedApp, inherit_bindings=False):
         few = not self.is_headless and self.console.color_system == "standard"
         self.set_class(few, "-few")
         loop = asyncio.get_running_loop()
+        if not self.is_headless:
+            resume_once(lambda: loop.call_soon_threadsafe(self.refresh))
         for name in ("SIGTERM", "SIGHUP", "SIGINT"):
             number = getattr(signal, name, None)
             if number is not None:

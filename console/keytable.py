@@ -295,6 +295,12 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(id="theme", keys=("f2",), words="dark or light", typing=True, group="Desk"),
     Command(
+        id="suspend",
+        keys=("ctrl+z",),
+        words="back to the shell for a while; fg comes back",
+        group="Desk",
+    ),
+    Command(
         id="quit",
         keys=("q",),
         words="leave; holds stay",

@@ -22,7 +22,7 @@ from console.widgets.line_view import LineView
 from console.widgets.sight import Sight
 from console.widgets.spans import Line, line
 from core.cleanse import one_line
-from core.decision import Decision
+from core.decision import Decision, DecisionState
 from core.history import History
 from core.ticket import Json
 from core.tool import ToolSpec
@@ -91,6 +91,22 @@ class DecisionPanel(Panel[Ruling]):
         self.read_whole = self.read_whole and not grown
         self._draw()
 
+    def tick(self) -> None:
+        """Shows how long it still waits, and that it has expired."""
+        if self.decision.state is DecisionState.PENDING:
+            self._draw()
+
+    @property
+    def _over(self) -> str:
+        """Why nothing can be decided any more, in words, or ""."""
+        if self.decision.state is not DecisionState.PENDING:
+            who = one_line(self.decision.decided_by or "", 30)
+            by = f" by {who}" if who else ""
+            return f"already {self.decision.state.value}{by}"
+        if self.decision.expires_at <= self.sight(0).now:
+            return "it has expired: nothing was decided"
+        return ""
+
     def _draw(self) -> None:
         decision, history = self.decision, self.history
         self.query_one("#card", LineView).draw(
@@ -105,6 +121,8 @@ class DecisionPanel(Panel[Ruling]):
         self.query_one("#panel-keys", LineView).show([self._keys()])
 
     def _keys(self) -> Line:
+        if self._over:
+            return line((f"{self._over}   ", "wait"), ("esc", "key"), (" close", "dim"))
         if self.asking == "reject":
             return line(
                 ("⏎", "key"), (" rejects   ", "dim"), ("esc", "key"), (" back", "dim")
@@ -115,12 +133,6 @@ class DecisionPanel(Panel[Ruling]):
                 (" approves these arguments   ", "dim"),
                 ("esc", "key"),
                 (" back", "dim"),
-            )
-        if self.decision.state.value != "pending":
-            return line(
-                (f"already {self.decision.state.value}   ", "wait"),
-                ("esc", "key"),
-                (" close", "dim"),
             )
         read = self.read_whole
         return line(
@@ -143,6 +155,9 @@ class DecisionPanel(Panel[Ruling]):
         """The card's keys."""
         if self.asking:
             return self._answering(key)
+        if self._over and key in {"y", "e", "x"}:
+            self.app.bell()
+            return True
         match key:
             case "y":
                 self._approve()
@@ -249,6 +264,9 @@ class DecisionPanel(Panel[Ruling]):
         self._rule("override", "", value)
 
     def _rule(self, kind: str, why: str, value: Json) -> None:
+        if self._over:
+            self.app.bell()
+            return
         self.dismiss(
             Ruling(
                 decision=self.decision.id,

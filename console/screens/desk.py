@@ -23,8 +23,8 @@ from console.keytable import COMMANDS
 from console.live import Follower, Glance, Lost, Services
 from console.screens.acts import Acts
 from console.screens.decision import DecisionPanel
-from console.screens.desk_notices import DeskNotices
 from console.screens.desk_reads import Reads, Window
+from console.screens.desk_upsets import DeskUpsets
 from console.screens.desk_writing import Drafts
 from console.screens.supervisor import SupervisorPanel
 from console.screens.team_acts import TeamActs
@@ -48,7 +48,7 @@ SAVE = 0.7
 """Seconds after the last letter before a draft is stored."""
 
 
-class Desk(DeskNotices):
+class Desk(DeskUpsets):
     """Queue, timeline, chart and composer on one live screen."""
 
     class Failed(Message):
@@ -113,6 +113,7 @@ class Desk(DeskNotices):
             self.follower.run(), name="The feed", group="feed", exit_on_error=False
         )
         self.run_worker(self.read_written(), name="Reading replies", group="written")
+        self.app.app_resume_signal.subscribe(self, self.came_back)
         self.set_interval(1.0, self._tick)
         self.call_after_refresh(self.paint)
 
@@ -145,7 +146,13 @@ class Desk(DeskNotices):
         self._save_drafts()
         self.paint()
 
+    @override
+    def look_again(self) -> None:
+        """Reads everything again that is shown."""
+        self._feed_changed(frozenset())
+
     def _tick(self) -> None:
+        self.look_at_clock()
         self.paint_banner()
         self.paint_lost()
         self.press_take_over()
@@ -276,9 +283,13 @@ class Desk(DeskNotices):
         self.run_command(event.act)
 
     def on_composer_edited(self, event: Composer.Edited) -> None:
-        """Keeps what is written, a little after the last letter."""
+        """Keeps what is written."""
         event.stop()
         self.keep_written()
+
+    @override
+    def save_soon(self) -> None:
+        """Stores what is written, a little after the last letter."""
         if self._saving is not None:
             self._saving.stop()
         self._saving = self.set_timer(SAVE, self._save_drafts)
@@ -318,6 +329,8 @@ class Desk(DeskNotices):
             Whether the key is done with.
         """
         self.touched()
+        if self.typed_on(event):
+            return True
         here = self.here()
         command = None if here.typing else command_for(self.commands, event.key, here)
         if command is not None:

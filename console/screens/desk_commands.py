@@ -251,16 +251,30 @@ class DeskCommands(DeskSleeping, inherit_bindings=False):
         self.app.theme = "handoff-dark" if light else "handoff-light"
 
     def _do_quit(self) -> None:
-        held = self.reads.counts.get("mine", 0)
-        if not held and not self.drafts.unsent:
+        self.keep_written()
+        here = int(self.here().mine)  # the count may be a second old
+        held = max(here, self.reads.counts.get("mine", 0))
+        if held or self.drafts.unsent:
+            self._ask_leave(held)
+        else:
             self._leave()
-            return
+
+    def _ask_leave(self, held: int) -> None:
+        """Asks once, and says what would be lost where the store is away."""
+        lost = self.lost is not None and not self.drafts.saved
 
         def answer(leave: bool | None) -> None:  # noqa: FBT001 # Textual's own form
             if leave:
-                self._leave()
+                self._leave(anyway=lost)
 
-        self.app.push_screen(LeavePanel(held, unsent=self.drafts.unsent), answer)
+        panel = LeavePanel(held, unsent=self.drafts.unsent, lost=lost)
+        self.app.push_screen(panel, answer)
 
-    def _leave(self) -> None:
-        self.act(self.keep_drafts(), lambda _: self.app.exit())
+    def _leave(self, *, anyway: bool = False) -> None:
+        def kept(said: Said) -> None:
+            if said.done or anyway:
+                self.app.exit()
+            else:
+                self.tell("What you wrote can't be stored now: still here", good=False)
+
+        self.act(self.keep_drafts(), kept)

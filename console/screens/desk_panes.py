@@ -278,18 +278,29 @@ class DeskPanes(Screen[None], inherit_bindings=False):
         mine = standing is not None and standing.held_by == self.me
         mode = "note" if self.noting else "reply"
         open_ = self.composing is not None and (mine or self.noting)
+        theirs = composer.mode == "reply" or self.composing is None  # not esc in a note
+        closes = not open_ and theirs and self.focused is composer.editor
         composer.present(mode=mode, open_=open_, words=self._composer_words(mine=mine))
         self.writing = None
         if self.composing is not None:
             self.writing = (self.composing, mode)
             self.writing_seen = self.history.standing.last_seq if self.history else 0
             composer.fill(self.drafts.text(self.composing, mode))
+        if closes:
+            self.composer_closed()
+
+    def composer_closed(self) -> None:
+        """The composer closed while somebody wrote in it; the desk answers."""
 
     def keep_written(self) -> None:
         """Takes note of the last letters, before the editor is for something else."""
         composer = self.query_one(Composer)
         if self.writing is not None and composer.changed:
             self.drafts.write(*self.writing, composer.take_text(), self.writing_seen)
+            self.save_soon()
+
+    def save_soon(self) -> None:
+        """Something written is not stored yet; the desk answers."""
 
     def _composer_words(self, *, mine: bool) -> Line:
         standing, ticket = self.standing(), self.composing

@@ -76,6 +76,9 @@ class Shown(Protocol):
     def chart_read(self, history: History) -> None:
         """Shows a ticket."""
 
+    def chart_gone(self, ticket: TicketId) -> None:
+        """Shows that a ticket is not there any more."""
+
     def mine_read(self, before: Mine | None, now: Mine) -> None:
         """Tells what is new for the person who sits here."""
 
@@ -227,6 +230,9 @@ class Reads:
         """Reads a ticket whole and shows it, if the cursor is still on it."""
         chart = await chart_of(self._services.store, ticket)
         if chart is None:
+            if self.history is not None and self.history.ticket.id == ticket:
+                self.history = None
+                self._shown.chart_gone(ticket)
             return
         zone = self._services.zone  # a long ticket's items take longer than a key may
         items = await asyncio.to_thread(items_of, chart.history, zone)

@@ -58,6 +58,12 @@ class Drafts:
         self._texts[ticket, mode] = text
         self._unsaved.add((ticket, mode))
 
+    def drop(self, ticket: TicketId) -> None:
+        """Forgets the texts of a ticket that is not there any more."""
+        for key in [key for key in self._texts if key[0] == ticket]:
+            del self._texts[key]
+            self._unsaved.discard(key)
+
     @property
     def unsent(self) -> bool:
         """Whether there is any text that was not sent."""
@@ -76,8 +82,8 @@ class Drafts:
         """
         for key in tuple(self._unsaved):
             ticket, mode = key
-            text = self._texts[key]
+            text = self._texts.get(key, "")
             said = await self.acts.save_draft(ticket, mode, text)
-            if said.done and self._texts[key] == text:
+            if said.done and self._texts.get(key, "") == text:
                 self._unsaved.discard(key)
         return self.saved

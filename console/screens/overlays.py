@@ -177,10 +177,18 @@ class HelpPanel(Panel[None]):
 class LeavePanel(Panel[bool]):
     """Asks before leaving, where tickets are held or text is unsent."""
 
-    def __init__(self, held: int, *, unsent: bool) -> None:
+    def __init__(self, held: int, *, unsent: bool, lost: bool = False) -> None:
+        """Makes the question.
+
+        Args:
+            held: How many tickets the person holds.
+            unsent: Whether there is unsent text.
+            lost: Whether some of it can't be kept, because the store is away.
+        """
         super().__init__()
         self.held = held
         self.unsent = unsent
+        self.lost = lost
 
     @override
     def compose(self) -> ComposeResult:
@@ -189,7 +197,10 @@ class LeavePanel(Panel[bool]):
             tickets = "1 ticket" if self.held == 1 else f"{self.held} tickets"
             said = f"You hold {tickets}. Holds stay: the agent is silent until you"
             lines += [line(said), line("give them back.")]
-        if self.unsent:
+        if self.lost:
+            lost = "The store can't be reached: what you wrote last would be lost."
+            lines.append(line((lost, "harm")))
+        elif self.unsent:
             lines.append(line("Unsent text is kept as a draft."))
         keys = line(
             ("▸ esc Stay", "strong"), ("    ", "dim"), ("y", "key"), (" leave", "text")

@@ -7,6 +7,7 @@ amount). What the buyer wrote after the proposal makes it stale and is shown.
 
 import json
 from collections.abc import Mapping
+from datetime import timedelta
 
 from console.widgets.sight import Sight
 from console.widgets.spans import EMPTY, Line, clip, line, named, paragraph
@@ -59,10 +60,10 @@ def card_lines(decision: Decision, history: History, sight: Sight) -> list[Line]
         )
         lines += _pair("four eyes", said, width)
     left = decision.expires_at - sight.now
+    ends = f"expires in {span_of(left)}" if left > timedelta(0) else "expired"
     lines += _pair(
         "waits",
-        f"since {when(decision.proposed_at, sight.now, sight.zone)}"
-        f", expires in {span_of(left)}",
+        f"since {when(decision.proposed_at, sight.now, sight.zone)}, {ends}",
         width,
     )
     lines += [_since(decision, history), *_newer(decision, history, width)]

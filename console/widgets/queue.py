@@ -149,6 +149,15 @@ class Queue(Painted, can_focus=True, inherit_bindings=False):
         self.agents, self.now = glance.workers, glance.now
         self._since = self._since or glance.now
 
+    def forget(self, ticket: TicketId) -> None:
+        """Drops a ticket that is not there any more; the next rows read show who is."""
+        self._rows.pop(ticket, None)
+        self._strips.pop(ticket, None)
+        if self.cursor == ticket:
+            self.cursor = None
+            self.places.let_go()
+        self.refresh()
+
     def mark_read(self, ticket: TicketId, seq: int) -> None:
         """Takes note up to where a ticket was on the screen."""
         self._read[ticket] = seq

@@ -21,7 +21,7 @@ from console.widgets.queue import Queue
 from console.widgets.spans import plain
 from core.decision import Operator
 from core.history import History
-from core.ports import Store
+from core.ports import Clock, Store
 from core.ticket import TicketId
 from tests.console.scenes import ME, NOW
 
@@ -62,6 +62,7 @@ def app_on(
     *,
     me: Operator = ME,
     still: bool = False,
+    clock: Clock | None = None,
     pace: Pace = AT_ONCE,
     **more: object,
 ) -> HandoffApp:
@@ -71,7 +72,7 @@ def app_on(
         services=Services(
             store=store,  # type: ignore[arg-type] # or a store of scenes
             operator=me,
-            clock=StillClock() if still else WallClock(),
+            clock=clock or (StillClock() if still else WallClock()),
             ids=Numbered(),
             zone=UTC,
             **more,  # type: ignore[arg-type] # as the dataclass has them

@@ -60,7 +60,7 @@ async def test_f130_neither_typing_nor_pasting_acts_in_list_and_card(
 
     def look() -> None:
         with terminal("-m", "tests.console.play", sqlite_url) as shown:
-            shown.until(b"Waiting for a decision")
+            shown.shows("Decision: refund")
             for burst in (PASTE, f"\x1b[200~{PASTE}\x1b[201~", "cRt\n"):
                 shown.keys(burst)
                 shown.wait(0.5)

@@ -13,8 +13,16 @@ from core.ports import RunEnd
 from core.turn import Stop
 from tests.console.counter import RUN, Counter
 from tests.console.scenes import ME
-from tests.console.sitting import sitting, stored
-from tests.console.steps import press, screen_text, told, until
+from tests.console.steps import (
+    held,
+    press,
+    screen_text,
+    shown,
+    sitting,
+    stored,
+    told,
+    until,
+)
 
 
 @pytest.mark.parametrize("bell", [True, False])
@@ -24,7 +32,8 @@ async def test_the_bell_rings_for_what_waits_for_the_person_if_they_want_it(
     ticket = await counter.writes("Where?")
     other = await counter.writes("And mine?")
     rung: list[str] = []
-    async with sitting(counter, ticket, bell=bell) as (pilot, app):
+    async with sitting(counter.store, bell=bell) as (pilot, app):
+        await shown(pilot, app, ticket)
         app.bell = lambda: rung.append("bell")  # type: ignore[method-assign]
         await take_over(counter.store, other, ME)
         await until(pilot, lambda: "was handed to you" in told(app))
@@ -41,7 +50,9 @@ async def test_a_ticket_is_given_back_to_sleep_with_a_note_for_the_agent(
     counter: Counter,
 ) -> None:
     ticket = await counter.writes("Where?")
-    async with sitting(counter, ticket, holds=True) as (pilot, app):
+    async with sitting(counter.store) as (pilot, app):
+        await shown(pilot, app, ticket)
+        await held(pilot, app)
         await press(pilot, "R")
         await until(pilot, lambda: isinstance(app.screen, GiveBackPanel))
         await until(pilot, lambda: app.screen.listening)
@@ -52,7 +63,7 @@ async def test_a_ticket_is_given_back_to_sleep_with_a_note_for_the_agent(
         await until(pilot, lambda: app.screen.listening)
         await press(pilot, *"soon", "enter")
         await until(pilot, lambda: "“soon” is no time" in told(app))
-        assert (await stored(counter, ticket)).standing.held_by == "Noor"
+        assert (await stored(counter.store, ticket)).standing.held_by == "Noor"
         await press(pilot, "R")
         await until(pilot, lambda: isinstance(app.screen, GiveBackPanel))
         await until(pilot, lambda: app.screen.listening)
@@ -62,7 +73,7 @@ async def test_a_ticket_is_given_back_to_sleep_with_a_note_for_the_agent(
         await until(pilot, lambda: app.screen.listening)
         await press(pilot, *"3h", "enter")
         await until(pilot, lambda: "It sleeps" in told(app))
-        history = await stored(counter, ticket)
+        history = await stored(counter.store, ticket)
         assert history.standing.snoozed_until is not None
         assert history.lock.holder is None
         notes = [e.body for e in history.journal if isinstance(e.body, Note)]
@@ -85,7 +96,8 @@ async def test_what_the_model_cost_today_is_in_the_overview(
         )
 
     await counter.store.write(lambda tx: tx.end_run(hold, RUN, end("0.125")))
-    async with sitting(counter, ticket) as (pilot, app):
+    async with sitting(counter.store) as (pilot, app):
+        await shown(pilot, app, ticket)
         await press(pilot, "s")
         await until(pilot, lambda: "model today" in screen_text(app))
         assert "0.12 USD, 1 run" in screen_text(app)

@@ -11,8 +11,17 @@ from core.flows.canned import keep
 from core.journal import Note, StateAmended
 from tests.console.counter import Counter
 from tests.console.scenes import ME
-from tests.console.sitting import sitting, stored
-from tests.console.steps import desk_of, press, screen_text, told, until
+from tests.console.steps import (
+    desk_of,
+    held,
+    press,
+    screen_text,
+    shown,
+    sitting,
+    stored,
+    told,
+    until,
+)
 
 FILES = {
     "carrier asked": "Hello {name}, we asked about {order}.",
@@ -38,7 +47,9 @@ async def test_a_reply_with_gaps_is_written_but_never_sent_before_they_are_fille
 ) -> None:
     ticket = await counter.writes("Where?")
     await keep(counter.store, ME, "team hello", "Good day, {name}")
-    async with sitting(counter, ticket, holds=True, canned=FILES) as (pilot, app):
+    async with sitting(counter.store, canned=FILES) as (pilot, app):
+        await shown(pilot, app, ticket)
+        await held(pilot, app)
         await offered(pilot, app)
         await until(pilot, lambda: isinstance(app.screen, CannedPanel))
         await until(pilot, lambda: "team hello" in screen_text(app))
@@ -51,11 +62,11 @@ async def test_a_reply_with_gaps_is_written_but_never_sent_before_they_are_fille
         assert composer.text == "Hello {name}, we asked about {order}."
         await press(pilot, "ctrl+s")
         await until(pilot, lambda: "Fill in {name}, {order} first" in told(app))
-        assert (await stored(counter, ticket)).outbox == ()
+        assert (await stored(counter.store, ticket)).outbox == ()
         composer.editor.load_text("Hello {x}, we asked.")  # the person's own braces
         await press(pilot, "ctrl+s")
         await until(pilot, lambda: "on its way to the buyer" in told(app))
-        assert [r.text for r in (await stored(counter, ticket)).outbox] == [
+        assert [r.text for r in (await stored(counter.store, ticket)).outbox] == [
             "Hello {x}, we asked."
         ]
 
@@ -64,7 +75,9 @@ async def test_a_file_that_cant_be_read_is_said_and_not_chosen(
     counter: Counter,
 ) -> None:
     ticket = await counter.writes("Where?")
-    async with sitting(counter, ticket, holds=True, canned=FILES) as (pilot, app):
+    async with sitting(counter.store, canned=FILES) as (pilot, app):
+        await shown(pilot, app, ticket)
+        await held(pilot, app)
         await offered(pilot, app)
         await until(pilot, lambda: isinstance(app.screen, CannedPanel))
         await press(pilot, *"broken")
@@ -78,7 +91,9 @@ async def test_a_macro_is_shown_whole_filled_by_the_person_and_done_by_enter(
 ) -> None:
     ticket = await counter.writes("Where?")
     await keep(counter.store, ME, "carrier", MACRO)
-    async with sitting(counter, ticket, holds=True) as (pilot, app):
+    async with sitting(counter.store) as (pilot, app):
+        await shown(pilot, app, ticket)
+        await held(pilot, app)
         await offered(pilot, app)
         await until(pilot, lambda: "carrier  macro" in screen_text(app))
         await press(pilot, "enter")
@@ -94,12 +109,12 @@ async def test_a_macro_is_shown_whole_filled_by_the_person_and_done_by_enter(
         ):
             assert words in screen_text(app)
         await press(pilot, "enter", "enter")
-        assert (await stored(counter, ticket)).outbox == ()
+        assert (await stored(counter.store, ticket)).outbox == ()
         await press(pilot, *"Dana", "enter", *"SU-1")
         await until(pilot, lambda: "Dear Dana, we asked" in screen_text(app))
         await press(pilot, "enter")
         await until(pilot, lambda: "carrier: all of it is done" in told(app))
-        history = await stored(counter, ticket)
+        history = await stored(counter.store, ticket)
         assert [r.text for r in history.outbox] == [
             f"Dear Dana, we asked about {ticket}."
         ]
@@ -114,7 +129,9 @@ async def test_escape_leaves_a_macro_undone_and_a_new_message_stops_it(
 ) -> None:
     ticket = await counter.writes("Where?")
     await keep(counter.store, ME, "thanks", "---\nrelease: resolved\n---\nThank you.")
-    async with sitting(counter, ticket, holds=True) as (pilot, app):
+    async with sitting(counter.store) as (pilot, app):
+        await shown(pilot, app, ticket)
+        await held(pilot, app)
         for answer in ("escape", "enter"):
             await offered(pilot, app)
             await until(pilot, lambda: "thanks  macro" in screen_text(app))
@@ -128,6 +145,6 @@ async def test_escape_leaves_a_macro_undone_and_a_new_message_stops_it(
         await until(
             pilot, lambda: "meanwhile: look at it first. Done: nothing" in told(app)
         )
-        history = await stored(counter, ticket)
+        history = await stored(counter.store, ticket)
         assert history.outbox == ()
         assert history.standing.held_by == "Noor"

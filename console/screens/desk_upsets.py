@@ -1,0 +1,96 @@
+"""What happens to a person at the desk without their doing.
+
+The ticket on which they write is taken or deleted, the clock is set, the lid is closed
+and opened, the terminal is put aside. Nothing written is lost, no letter of a sentence
+becomes a command, and what is shown is read again.
+"""
+
+import time
+from datetime import datetime
+
+from textual import events
+from typing_extensions import override
+
+from console.screens.decision import DecisionPanel
+from console.screens.desk_notices import DeskNotices
+from console.screens.panel import Panel
+from console.widgets.queue import Queue
+from console.widgets.timeline import Timeline
+from core.cleanse import one_line
+from core.ticket import TicketId
+
+_PAUSE = 1.0
+"""Seconds without a key after which somebody has noticed that they write nowhere."""
+
+_LATE = 5.0
+"""Seconds between two ticks after which the clock was set, or time stood still."""
+
+
+class DeskUpsets(DeskNotices, inherit_bindings=False):
+    """Interruptions, and what follows from them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._typed_on = 0.0
+        self._ticked_at: datetime | None = None
+
+    @override
+    def composer_closed(self) -> None:
+        """Takes the keys of somebody whose composer closes while they write."""
+        self._typed_on = time.monotonic()
+        self.set_focus(self.query_one(Timeline))
+        ticket, standing = self.composing, self.standing()
+        if ticket is None or standing is None or not self.drafts.text(ticket, "reply"):
+            return
+        name, who = one_line(ticket, 24), one_line(standing.held_by or "", 30)
+        now = f"{who} has {name} now" if who else f"{name} is not yours any more"
+        self.tell(f"{now}: your text is kept", good=False)
+
+    def typed_on(self, event: events.Key) -> bool:
+        """Whether a key is still meant for a composer that has closed."""
+        now = time.monotonic()
+        if now - self._typed_on > _PAUSE:
+            return False
+        self._typed_on = now
+        return event.is_printable or event.key in {"enter", "backspace", "delete"}
+
+    def chart_gone(self, ticket: TicketId) -> None:
+        """The ticket on the screen is not in the store any more."""
+        self.drafts.drop(ticket)
+        above = self.app.screen
+        if isinstance(above, Panel):
+            above.dismiss(None)
+        self.query_one(Queue).forget(ticket)
+        self.paint_nothing()
+        self.look_again()
+        self.tell(f"{one_line(ticket, 24)} was deleted", good=False)
+
+    def look_at_clock(self) -> None:
+        """Reads everything again where the time went on without us, or was set.
+
+        What is shown by this machine's clock, such as ages and what is left of an
+        undo, is measured anew against the database's with every read.
+        """
+        now = self.services.clock.now()
+        before, self._ticked_at = self._ticked_at, now
+        if before is not None and not -1 < (now - before).total_seconds() < _LATE:
+            self.look_again()
+        above = self.app.screen
+        if isinstance(above, DecisionPanel):
+            above.tick()
+
+    def look_again(self) -> None:
+        """Reads everything again; the desk answers."""
+
+    def _do_suspend(self) -> None:
+        driver = self.app._driver  # noqa: SLF001 # the library has no other way to ask
+        if driver is None or not driver.can_suspend:
+            self.tell("Only a terminal can put the console aside", good=False)
+            return
+        self.act(self.keep_drafts(), lambda _: self.app.action_suspend_process())
+
+    def came_back(self, _: object) -> None:
+        """The terminal is ours again."""
+        self.app.refresh(layout=True)
+        self.refresh(layout=True)
+        self.look_again()

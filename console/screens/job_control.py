@@ -1,0 +1,40 @@
+"""What the shell's job control does to a console: `ctrl+z`, `fg`, `kill -STOP`.
+
+The library takes the terminal again at every SIGCONT, also where it never gave it
+away (a bare SIGSTOP can't be noticed): then two threads read the keys, and the program
+never ends. So a SIGCONT reaches it only after a SIGTSTP.
+"""
+
+import signal
+from collections.abc import Callable
+from types import FrameType
+
+
+def resume_once(shown_again: Callable[[], object]) -> None:
+    """Lets the library take the terminal again only if it gave it away.
+
+    Args:
+        shown_again: Called where the process stood still without giving it away.
+    """
+    if not hasattr(signal, "SIGTSTP"):
+        return
+    stop, go = signal.getsignal(signal.SIGTSTP), signal.getsignal(signal.SIGCONT)
+    if not callable(stop) or not callable(go):
+        return
+    away = False
+
+    def stopping(number: int, frame: FrameType | None) -> None:
+        nonlocal away
+        away = True
+        stop(number, frame)
+
+    def going_on(number: int, frame: FrameType | None) -> None:
+        nonlocal away
+        if away:
+            away = False
+            go(number, frame)
+        else:
+            shown_again()
+
+    signal.signal(signal.SIGTSTP, stopping)
+    signal.signal(signal.SIGCONT, going_on)
