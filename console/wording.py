@@ -214,7 +214,6 @@ def stop_words(stop: str) -> str:
         "refused": "the model refused",
         "error": "stopped by an error",
         "paused": "paused",
-        "quarantined": "stopped by a record that can't be used",
         "crashed": "its process died",
     }.get(stop, one_line(stop, 40))
 

@@ -25,7 +25,6 @@ class Stop(StrEnum):
     REFUSED = "refused"
     ERROR = "error"
     PAUSED = "paused"
-    QUARANTINED = "quarantined"
     CRASHED = "crashed"
 
 

@@ -178,7 +178,7 @@ def _quarantine(
     """Names what can't be used to people; the agent goes on without it (rule 15)."""
     for body in found:
         tx.append(taken.hold.ticket, system("agent"), body)
-    return escalate(tx, taken, history, Stop.QUARANTINED, why)
+    return escalate(tx, taken, history, Stop.ERROR, why)
 
 
 def _refused(

@@ -72,7 +72,7 @@ async def test_f80_a_damaged_entry_goes_to_people_once_and_the_next_turn_works(
     await changed(world.store, f"UPDATE journal SET {damage} WHERE seq = {seq}")
     await world.writes("and now?", ticket)
 
-    assert await world.runs(ticket) is Stop.QUARANTINED
+    assert await world.runs(ticket) is Stop.ERROR
     chart = await world.chart(ticket)
     [read, stored] = [e for e in chart.journal if isinstance(e.body, Quarantined)]
     [told] = [e.body for e in chart.journal if isinstance(e.body, Escalated)]
@@ -122,7 +122,7 @@ async def test_f80_a_damaged_run_record_goes_to_people_once_and_says_so(
         what=f"a part of its record: {what}"
     )
     await world.writes("and now?", ticket)
-    assert await world.runs(ticket) is Stop.QUARANTINED
+    assert await world.runs(ticket) is Stop.ERROR
     [told] = await world.journal(ticket, Escalated)
     assert run.id in told.body.reason  # type: ignore[union-attr]
     await person_answers(world, ticket)
@@ -175,14 +175,14 @@ async def test_f80_what_the_provider_refuses_is_left_out_and_the_next_turn_works
     api.refuses = refuses(holding, place)
     await world.writes("and now?", ticket)
 
-    assert await world.runs(ticket) is Stop.QUARANTINED
+    assert await world.runs(ticket) is Stop.ERROR
     chart = await world.chart(ticket)
     found = [e.body for e in chart.journal if isinstance(e.body, Quarantined)]
     [told] = [e.body for e in chart.journal if isinstance(e.body, Escalated)]
     assert found
     assert all(f"#{q.entry} ({q.was})" in told.reason for q in found)
     assert "400 (invalid_request_error) about messages." in told.reason
-    assert chart.runs[-1].stop is Stop.QUARANTINED
+    assert chart.runs[-1].stop is Stop.ERROR
 
     await person_answers(world, ticket)
     assert await world.runs(ticket) is Stop.ANSWERED
@@ -223,7 +223,7 @@ async def test_f80_what_is_refused_again_although_it_is_left_out_goes_to_people(
     world, api = served
     ticket = await world.opened()
     api.refuses = lambda body: "messages.0.content.0: is not taken"
-    assert await world.runs(ticket) is Stop.QUARANTINED
+    assert await world.runs(ticket) is Stop.ERROR
     await person_answers(world, ticket)
     await world.writes("hello?", ticket)
     assert await world.runs(ticket) is Stop.ERROR
