@@ -1,7 +1,7 @@
 """Runs, their turns, and every request exactly as it was sent (rule 9).
 
 A request repeats nearly all of the one before it, so what is stored is what differs.
-`bodies` holds each distinct message of a ticket once, by its digest. `run_messages`
+`bodies` holds each distinct message of a ticket once, packed, by its digest. `run_messages`
 holds which digest stands at a position *from a turn on*: turns are counted through
 the ticket (`stamp`), and the message at a position of a turn's request is the one
 with the greatest stamp that is not above the turn's. A request that only adds
