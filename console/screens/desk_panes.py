@@ -20,7 +20,7 @@ from console.widgets.sight import Sight, asked_of
 from console.widgets.spans import Line, line
 from console.widgets.timeline import Timeline
 from console.widgets.timeline_values import Reader
-from console.wording import doing, span_of, stopped_words
+from console.wording import doing, span_of, stopped_words, when
 from core.cleanse import one_line
 from core.decision import Decision, DecisionState, Role
 from core.history import History, Reply, under_way
@@ -180,6 +180,14 @@ class DeskPanes(Screen[None], inherit_bindings=False):
         """One of the painted panes."""
         return self.query_one(f"#{name}", LineView)
 
+    def _paused(self) -> str:
+        """Who stopped the agent everywhere, when and why, whatever ticket is shown."""
+        pause = self.reads.pause
+        if pause is None:
+            return ""
+        at = when(pause.at, self.reads.now(), self.services.zone)
+        return f"PAUSED {at} {stopped_words(pause)}"
+
     def paint_top(self) -> None:
         """Who, what, live, and the views."""
         top = Top(
@@ -190,6 +198,7 @@ class DeskPanes(Screen[None], inherit_bindings=False):
             workers=self.reads.workers,
             live=self.live,
             filter=self.reads.filter,
+            paused=self._paused(),
         )
         self.view("top").draw(lambda width: top_lines(top, width))
 

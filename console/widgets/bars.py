@@ -28,6 +28,7 @@ class Top:
         workers: Workers alive, None before the first read.
         live: Whether the feed runs.
         filter: What the queue is filtered by, or "".
+        paused: Who stopped the agent everywhere, when and why, in words, or "".
     """
 
     operator: Operator
@@ -37,6 +38,7 @@ class Top:
     workers: int | None
     live: bool
     filter: str = ""
+    paused: str = ""
 
 
 def top_lines(top: Top, width: int) -> list[Line]:
@@ -47,7 +49,10 @@ def top_lines(top: Top, width: int) -> list[Line]:
     right: list[Span] = []
     if top.title:
         right.append(Span(f"{one_line(top.title, 60)}   ", "wait"))
-    if top.workers == 0:
+    if top.paused:
+        room = max(12, width - width_of(left) - width_of(tuple(right)) - 4)
+        right.append(Span(f"‖ {one_line(top.paused, room)} ", "wait-strong"))
+    elif top.workers == 0:
         right.append(Span("no agent running ", "wait"))
     elif top.workers is not None:
         word = "worker" if top.workers == 1 else "workers"

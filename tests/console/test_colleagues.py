@@ -14,6 +14,7 @@ from console.widgets.sight import Sight
 from console.widgets.spans import plain
 from core.flows.amend import verify
 from core.flows.handoff import GiveBack, give_back, reply, take_over
+from core.flows.switch import pause
 from core.journal import IdentityChanged, Message, Note, ToolCalled
 from core.ticket import TicketId, agent
 from tests.console.counter import MIRA, RUN, Counter
@@ -23,6 +24,7 @@ from tests.console.steps import (
     app_on,
     card_opened,
     desk_of,
+    done,
     held,
     pane_text,
     press,
@@ -136,6 +138,33 @@ async def test_f103_who_types_on_one_desk_is_seen_on_another_and_by_commands(
         there = await counter.store.read(lambda tx: tx.presences())
     at = {p["operator"]: p["doing"] for p in presence(ticket, there)}  # type: ignore[union-attr,index,call-overload]
     assert at == {"Mira": "typing", "Noor": "watching"}
+
+
+async def test_a_pause_of_everything_is_said_beside_a_ticket_that_is_held(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("Where is it?")
+    async with sitting(counter.store) as (pilot, app):
+        await shown(pilot, app, ticket)
+        await held(pilot, app)
+        await pause(counter.store, ME, "prompt regression")
+        top = lambda: pane_text(app, "top")  # noqa: E731 # read twice
+        await until(pilot, lambda: "by Noor: prompt regression" in top())
+        assert "‖ PAUSED " in top()
+        assert "YOU HOLD" in pane_text(app, "banner")
+
+
+async def test_watching_a_ticket_leaves_no_trace_on_it(counter: Counter) -> None:
+    ticket = await counter.writes("Where is it?")
+    before = await stored(counter.store, ticket)
+    async with sitting(counter.store) as (pilot, app):
+        await shown(pilot, app, ticket)
+        await press(pilot, "enter", "G", "g", "tab", "tab", "escape")
+        there = lambda tx: [p.operator for p in tx.presences()]  # noqa: E731
+        while await counter.store.read(there) != [ME.name]:
+            await done(pilot)
+    after = await stored(counter.store, ticket)
+    assert replace(after, now=before.now) == before
 
 
 async def test_who_is_displaced_is_told_at_once_keeps_the_draft_and_can_t_send(

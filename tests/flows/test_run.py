@@ -2,13 +2,13 @@
 
 import asyncio
 
-from core.flows.handoff import GiveBack, give_back, reply, take_over
+from core.flows.handoff import GiveBack, give_back, note, reply, take_over
 from core.flows.replay import Same, replay
 from core.journal import LockChanged, Message, RunChanged
 from core.lock import Acquired, TakeoverWanted
 from core.turn import Stop
-from tests.flows.world import ANA, Gate, World
-from tests.worlds.brains import answers, text_of
+from tests.flows.world import ANA, BEN, Gate, World, calls
+from tests.worlds.brains import Reply, Script, answers, text_of
 
 
 async def test_a_message_is_answered_and_the_answer_reaches_the_buyer(
@@ -130,3 +130,23 @@ async def test_rule_02_a_free_ticket_is_taken_at_once(world: World) -> None:
     assert isinstance(taken, Acquired)
     assert await world.due() == ()
     assert await world.runs(ticket) is None
+
+
+async def test_a_whisper_reaches_the_running_agent_at_its_next_turn(
+    world: World,
+) -> None:
+    world.model.brain = Script(
+        [calls(("get_order", {"order_id": "O-1"})), Reply(text="Hello.")]
+    )
+    ticket = await world.opened()
+    gate = world.model.gate = Gate()
+    running = asyncio.ensure_future(world.runs(ticket))
+    await gate.reached.wait()
+    await note(world.store, ticket, BEN, "offer him a call", for_agent=True)
+    gate.opened.set()
+    assert await asyncio.wait_for(running, 5) is Stop.ANSWERED
+    first, second = (text_of(body, "system") for body in world.model.bodies)
+    assert "offer him a call" not in first
+    assert "Your colleague ben (a person) left a note for you" in second
+    assert (await world.chart(ticket)).standing.held_by is None
+    assert "offer him a call" not in str(await world.delivers())
