@@ -5,19 +5,19 @@ that a process killed at any instruction is continued by another one that asks t
 same question of the same records.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TypeAlias
 
-from core.decision import READY, Decision, DecisionState, canonical
+from core.decision import READY, Decision, DecisionState
 from core.history import History, open_calls
-from core.journal import Entry, Quarantined, RunChanged, ToolCalled, ToolReturned
+from core.journal import Entry, Quarantined, RunChanged, ToolCalled
 from core.limits import Limits
 from core.pieces import RESULT_LOST
 from core.quarantine import lost_result, unreported
 from core.stretch import takes_over
 from core.ticket import ActorKind, RunId
+from core.trouble import trouble
 from core.turn import Run, Stop, Turn
 
 
@@ -273,28 +273,8 @@ def _limit(run: Run, history: History, limits: Limits) -> Escalate | None:
         minutes = limits.max_run.total_seconds() / 60
         why = f"the run took longer than {minutes:.0f} minutes"
         return Escalate(stop=Stop.TURN_LIMIT, why=why)
-    if _repeats(history.journal, run.id, limits.same_call):
-        why = "the agent made the same call again and again with the same result"
-        return Escalate(stop=Stop.ERROR, why=why)
-    return None
-
-
-def _repeats(journal: Iterable[Entry], run: RunId, times: int) -> bool:
-    """Whether the run's last calls are one call with one result, `times` over."""
-    asked: dict[str, str] = {}
-    made: list[tuple[str, str]] = []
-    for entry in journal:
-        match entry.body:
-            case ToolCalled(id=call, name=name, input=given) if (
-                entry.actor.kind is ActorKind.AGENT and entry.actor.name == run
-            ):
-                asked[call] = name + canonical(given)
-            case ToolReturned(id=call, content=content) if call in asked:
-                made.append((asked[call], canonical(content)))
-            case _:
-                pass
-    last = made[-times:]
-    return len(last) == times and len(set(last)) == 1
+    stuck = trouble(history.journal, run, limits)
+    return Escalate(stop=Stop.ERROR, why=stuck) if stuck is not None else None
 
 
 def _unrun(history: History, run: Run) -> tuple[tuple[ToolCalled, str], ...]:

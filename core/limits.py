@@ -22,6 +22,7 @@ class Limits:
         hold_off_agent: How long a reply of the agent waits before it is delivered.
         hold_off_human: The same for a person's, who can take it back so long.
         same_call: How often the same call may return the same before people look.
+        failures: How many tool calls may fail in a row before people look.
     """
 
     max_turns: int = 20
@@ -35,3 +36,4 @@ class Limits:
     hold_off_agent: timedelta = timedelta(0)
     hold_off_human: timedelta = timedelta(0)
     same_call: int = 3
+    failures: int = 5

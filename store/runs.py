@@ -1,12 +1,12 @@
 """Runs, their turns, and every request exactly as it was sent (rule 9).
 
 A request repeats nearly all of the one before it, so what is stored is what differs.
-`bodies` holds each distinct message of a ticket once, packed, by its digest. `run_messages`
-holds which digest stands at a position *from a turn on*: turns are counted through
-the ticket (`stamp`), and the message at a position of a turn's request is the one
-with the greatest stamp that is not above the turn's. A request that only adds
-messages adds only rows for these, in a new run too, and is known by one digest of all
-that it repeats; after folding, the positions that differ get new rows and the old
+`bodies` holds each distinct message of a ticket once, packed, by its digest.
+`run_messages` holds which digest stands at a position *from a turn on*: turns are
+counted through the ticket (`stamp`), and the message at a position of a turn's request
+is the one with the greatest stamp that is not above the turn's. A request that only
+adds messages adds only rows for these, in a new run too, and is known by one digest of
+all that it repeats; after folding, the positions that differ get new rows and the old
 requests can still be read.
 
 A part of a run's record that can't be decoded is empty, and the run says so

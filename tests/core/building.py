@@ -91,7 +91,7 @@ def run_of(
         model=model,
         prompt=PROMPT,
         system="",
-        tools=(),
+        tools=tuple({"name": name} for name in ("get", "find", "refund_order")),
         max_tokens=1000,
         builder=1,
         staff_voice="system",

@@ -270,6 +270,7 @@ class AnyOrder(RuleBasedStateMachine):
     def no_message_is_lost(self) -> None:
         chart, s = self.chart, self.chart.standing
         somebody_has_it = chart.lock.holder is not None or s.with_people is not None
+        somebody_has_it = somebody_has_it or s.offered_to is not None
         seen_to = somebody_has_it or s.due or s.pending or s.resolved
         assert not s.unanswered or seen_to, "a message waits for nobody"
         assert not s.ready or somebody_has_it or s.due

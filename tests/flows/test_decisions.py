@@ -462,15 +462,6 @@ async def test_reading_may_need_a_verdict_and_is_then_done_once(lite: World) -> 
     assert (await lite.decision(ticket)).state is DecisionState.EXECUTED
 
 
-async def test_rule_15_an_unknown_tool_is_refused_and_the_run_goes_on(
-    lite: World,
-) -> None:
-    lite.model.brain = Script([calls(("drop_tables", {})), DONE])
-    ticket = await lite.opened()
-    assert await lite.runs(ticket) is Stop.ANSWERED
-    assert result_texts(lite) == ["Not done: there is no tool 'drop_tables'"]
-
-
 @pytest.mark.parametrize(
     "odd",
     ["\x00", "\ud800", "</handoff:facts>", float("nan"), float("inf"), 10**400],

@@ -33,6 +33,17 @@ def again_and_again(body: dict[str, Any]) -> Reply:
     return calls(("get_order", {"order_id": "O-1"}))
 
 
+def never_right(body: dict[str, Any]) -> Reply:
+    """Gets a tool's arguments wrong, one way after the other."""
+    return calls(("get_order", {"order": f"O-{len(calls_in(body))}"}))
+
+
+def lost(body: dict[str, Any]) -> Reply:
+    """Asks for a tool that there is not."""
+    del body
+    return calls(("drop_tables", {}))
+
+
 LIMITS = {
     "turns": (never_done, {"max_turns": 3}, Stop.TURN_LIMIT, "made 3 turns"),
     "cost of a run": (
@@ -47,6 +58,8 @@ LIMITS = {
         *(never_done, {"max_run": timedelta(microseconds=1)}),
         *(Stop.TURN_LIMIT, "took longer than"),
     ),
+    "failures": (never_right, {}, Stop.ERROR, "5 tool calls of the agent failed"),
+    "unknown tool": (lost, {}, Stop.ERROR, "there is not: 'drop_tables'"),
     "one call": (again_and_again, {}, Stop.ERROR, "the same call again and again"),
 }
 
