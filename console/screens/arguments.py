@@ -154,8 +154,8 @@ class ArgumentsForm(VerticalScroll):
         super().__init__(id=id, can_focus=False)
         self.fields: tuple[Field, ...] = ()
 
-    async def show(self, fields: Sequence[Field]) -> None:
-        """Shows these lines, the first one with the focus."""
+    async def show(self, fields: Sequence[Field], *, at: str | None = None) -> None:
+        """Shows these lines, with the focus on the named one, or else the first."""
         self.fields = tuple(fields)
         await self.remove_children()
         rows: list[Vertical] = []
@@ -166,9 +166,10 @@ class ArgumentsForm(VerticalScroll):
             name = LineView([line((fit(one_line(field.name, 40), 15), "dim"))])
             rows.append(Vertical(name, box, classes="argument"))
         await self.mount(*rows)
-        first = self.query(Input)
-        if first:
-            first.first().focus()
+        boxes = list(self.query(Input))
+        names = [field.name for field in self.fields]
+        if boxes:
+            boxes[names.index(at) if at in names else 0].focus()
 
     @property
     def texts(self) -> list[str]:

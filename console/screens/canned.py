@@ -59,8 +59,12 @@ class CannedPanel(Panel[Written]):
 
     def learn(self, shelf: Shelf) -> None:
         """Offers what the store says by now; the cursor stays on its name."""
-        choices = self.query_one(Choices)
-        chosen, self.shelf = choices.chosen, shelf
+        self.shelf = shelf
+        for choices in self.query(Choices):  # none yet, or none any more
+            self._offer(choices)
+
+    def _offer(self, choices: Choices) -> None:
+        chosen = choices.chosen
         found = self._found(self.query_one(Input).value)
         choices.show(found)
         names = [choice.id for choice in found]

@@ -237,7 +237,9 @@ class DecisionPanel(Panel[Ruling]):
 
     async def _show_form(self) -> None:
         form = self.query_one(ArgumentsForm)
-        await form.show(fields_of(self.decision.input, self.spec))
+        fields = fields_of(self.decision.input, self.spec)
+        policy = None if self.spec is None else self.spec.policy
+        await form.show(fields, at=None if policy is None else policy.amount)
         self._judge()
 
     def on_input_changed(self, event: Input.Changed) -> None:

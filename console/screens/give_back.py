@@ -100,6 +100,19 @@ class GiveBackPanel(Panel[GiveBack | Sleep]):
             ),
         ]
 
+    @override
+    def pressed(self, key: str) -> bool:
+        """A letter chooses the colleague whose name begins with it; enter gives."""
+        if len(key) != 1 or self.typing:
+            return False
+        choices = self.query_one(Choices)
+        ids = [choice.id.casefold() for choice in choices.choices]
+        found = [n for n, id_ in enumerate(ids) if id_.startswith(f"@{key.casefold()}")]
+        if key in "jk" or not found:
+            return False
+        choices.step(found[0] - choices.cursor)
+        return True
+
     def on_choices_taken(self, event: Choices.Taken) -> None:
         """Answers with the choice and the note, if enter was meant."""
         event.stop()

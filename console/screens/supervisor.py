@@ -53,7 +53,7 @@ class SupervisorPanel(Panel[Wish]):
         keys = [("⏎", " opens   "), ("W", " whisper   ")]
         if self.supervisor:
             keys += [("T", " take away   "), ("X", " transfer   ")]
-            keys.append(("P", " pause or resume everything   "))
+            keys.append(("P", " pause all   "))
         keys.append(("esc", " back"))
         parts = [part for k, w in keys for part in ((k, "key"), (w, "dim"))]
         with Vertical(id="panel", classes="-large"):

@@ -179,15 +179,9 @@ def _mine(name: str, s: Standing, since: datetime, sight: Sight) -> _Said:
 
 def _free(s: Standing, sight: Sight, workers: int) -> _Said:
     if sight.stopped is not None:
-        words = f"PAUSED {sight.stopped}"
-        return _Said(
-            role="solid-wait", symbol="‖", words=words, brief="PAUSED", keys=_TAKE
-        )
+        return _paused(f"PAUSED {sight.stopped}")
     if s.paused is not None:
-        words = f"PAUSED here by {one_line(s.paused, 120)}"
-        return _Said(
-            role="solid-wait", symbol="‖", words=words, brief="PAUSED here", keys=_TAKE
-        )
+        return _paused(f"PAUSED here by {one_line(s.paused, 120)}")
     match status(s):
         case Status.AGENT:
             return _working(s, sight)
@@ -210,6 +204,11 @@ def _free(s: Standing, sight: Sight, workers: int) -> _Said:
             words = f"Waiting for the buyer{lost if s.undelivered else ''}"
             role = "solid-quiet"
     return _Said(role=role, symbol="○", words=words, keys=_TAKE)
+
+
+def _paused(words: str) -> _Said:
+    by = words.partition(":")[0]
+    return _Said(role="solid-wait", symbol="‖", words=words, brief=by, keys=_TAKE)
 
 
 def _working(s: Standing, sight: Sight) -> _Said:

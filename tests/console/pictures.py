@@ -2,34 +2,51 @@
 
 A picture that looks different from the one that is kept fails its test, and what was
 seen lies beside the test's other files. With `HANDOFF_PICTURES=write` the pictures
-are drawn anew instead, as SVG and, where a font is there, as PNG.
+are written anew instead; `python -m tests.console.pictures` then draws each as PNG.
 """
 
 import asyncio
 import os
 import re
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
+from io import BytesIO
 from pathlib import Path
 
-import pytest
+import resvg_py
+from PIL import Image
+from textual.widgets import Input, TextArea
 
 from console.app import HandoffApp
 
 PICTURES = Path(__file__).parents[2] / "screenshots"
 FONTS = Path("/usr/share/fonts/truetype")
 FAMILIES = {"firacode": "Fira Code", "dejavu": "DejaVu Sans Mono"}
+COLOURS = 96
+"""Colours that a PNG keeps; a screen has fewer, and its letters' edges."""
+
 _IDS = re.compile(r"terminal-\d+")
 
 
 async def settled(app: HandoffApp) -> str:
-    """The screen as SVG, once it looks the same twice."""
-    before, now = "", app.export_screenshot(title="handoff")
-    while before != now:
+    """The screen as SVG, once it looks the same twice; no cursor blinks on it.
+
+    The desk's first line is in sight below every panel, and is waited for.
+    """
+    for blinking in (*app.screen.query(Input), *app.screen.query(TextArea)):
+        blinking.cursor_blink = False
+    before, now = "", _painted(app)
+    while before != now or "handoff" not in now:
         for screen in app.screen_stack:  # what lies below a panel, too
             screen.refresh(layout=True)
-        await asyncio.sleep(0.15)
-        before, now = now, app.export_screenshot(title="handoff")
-    return _IDS.sub("terminal", now)
+        await asyncio.sleep(0.12)
+        before, now = now, _painted(app)
+    return _IDS.sub("terminal", app.export_screenshot(title="handoff"))
+
+
+def _painted(app: HandoffApp) -> str:
+    strips = app.screen._compositor.render_strips()
+    return "\n".join(f"{s.text!r}{s.style}" for strip in strips for s in strip)
 
 
 @dataclass
@@ -50,7 +67,6 @@ class Album:
         if os.environ.get("HANDOFF_PICTURES") == "write":
             path.parent.mkdir(exist_ok=True)
             path.write_text(svg, encoding="utf-8")
-            draw(path)
         elif not path.exists() or path.read_text(encoding="utf-8") != svg:
             other = self.seen / path.name
             other.write_text(svg, encoding="utf-8")
@@ -62,12 +78,15 @@ class Album:
 
 
 def draw(path: Path) -> None:
-    """Draws an SVG as PNG, where a font is there."""
-    family = next((f for d, f in FAMILIES.items() if (FONTS / d).is_dir()), None)
-    if family is None:
-        return
-    resvg_py = pytest.importorskip("resvg_py")
+    """Draws an SVG as PNG."""
+    family = next(f for d, f in FAMILIES.items() if (FONTS / d).is_dir())
     drawn = resvg_py.svg_to_bytes(
         svg_path=str(path), font_dirs=[str(FONTS)], monospace_family=family
     )
-    path.with_suffix(".png").write_bytes(bytes(drawn))
+    few = Image.open(BytesIO(bytes(drawn))).convert("RGB").quantize(COLOURS, dither=0)
+    few.save(path.with_suffix(".png"), optimize=True)
+
+
+if __name__ == "__main__":
+    with ProcessPoolExecutor() as pool:
+        list(pool.map(draw, sorted(PICTURES.glob("*.svg"))))

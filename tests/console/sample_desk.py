@@ -1,4 +1,4 @@
-"""The desk of the pictures: eleven tickets of an invented shop."""
+"""A few tickets of an invented shop, for what is said in lines."""
 
 from datetime import timedelta
 
@@ -7,42 +7,6 @@ from core.ledger import ActionState
 from core.ticket import JsonObject, RunId, agent
 from core.turn import Stop
 from tests.console.scenes import NOW, Scene
-
-ARABIC = "أين طلبي؟"
-
-
-def desk() -> list[Scene]:
-    """All tickets, by harm."""
-    return [
-        kitchen(),
-        parcel(),
-        doubt(),
-        wants_person(),
-        with_mira(),
-        at_work(
-            "T-40244", "Where is order SU-88390?", "lea@example.com", 3, "Léa Fontaine"
-        ),
-        at_work(
-            "T-40245", "Change the delivery to my office", "ben@example.com", 1, ""
-        ),
-        waiting(
-            "T-40176", "Exchange the blue lamp for a green one", "Sara Lindqvist", 2
-        ),
-        waiting("T-40163", "Invoice with a VAT number", "Ola Bergström", 3),
-        waiting("T-40159", "Где мой заказ?", "Анна Белова", 3),
-        waiting("T-40155", ARABIC, "", 3),
-        resolved("T-40152", "Discount code did not apply", "Maya Perl"),
-    ]
-
-
-COUNTS = {
-    "human": 5,
-    "approvals": 1,
-    "mine": 1,
-    "agent": 2,
-    "waiting": 120,
-    "all": 1204,
-}
 
 
 def kitchen() -> Scene:
@@ -170,36 +134,6 @@ def parcel() -> Scene:
     return s
 
 
-def doubt() -> Scene:
-    """A refund of which nobody knows whether it happened."""
-    s = Scene(
-        "T-40188", "Refund sent twice?", "ruth@example.com", NOW - timedelta(minutes=14)
-    )
-    s.asks("I think I got my money twice, please check.").run("R-C001")
-    s.verified("C-2290", "Ruth Adeyemi", "find_customer SU-70031, postcode")
-    s.acts("A-81M4", "refund_order", "64.50", ActionState.IN_DOUBT)
-    s.ends(Stop.ESCALATED)
-    return s
-
-
-def wants_person() -> Scene:
-    """Escalated."""
-    s = Scene(
-        "T-40240",
-        "Cancel both orders before Friday",
-        "priya@example.com",
-        NOW - timedelta(minutes=22),
-    )
-    s.asks("Cancel both, and I want to talk to a human, not to a machine.")
-    s.run("R-D410").escalated(
-        "asks for a person",
-        "looked for two orders, found one",
-        "Priya wants two orders cancelled before Friday; only SU-90552 is found.",
-    )
-    s.ends(Stop.ESCALATED)
-    return s
-
-
 def with_mira() -> Scene:
     """A colleague's."""
     s = Scene(
@@ -222,18 +156,3 @@ def at_work(ticket: str, subject: str, claim: str, turn: int, name: str) -> Scen
     if name:
         s.verified("C-3001", name, "find_customer, postcode")
     return s.turns(turn, 4_000, 200)
-
-
-def waiting(ticket: str, subject: str, name: str, days: int) -> Scene:
-    """For its buyer."""
-    s = Scene(ticket, subject, "buyer@example.com", NOW - timedelta(days=days))
-    s.asks("I have a question.").run(f"R-{ticket[-3:]}W")
-    if name:
-        s.verified("C-4001", name, "find_customer, postcode")
-    return s.answers("Could you send me the order's number?").ends(Stop.ANSWERED)
-
-
-def resolved(ticket: str, subject: str, name: str) -> Scene:
-    """Finished."""
-    s = waiting(ticket, subject, name, 4).taken("Mira")
-    return s.given_back("Mira", "resolved")

@@ -300,6 +300,7 @@ class Scene:
         seq = len(self.entries)
         found = [e.seq for e in self.entries if isinstance(e.body, ToolReturned)]
         hashed = arguments_hash("refund_order", arguments)
+        identity = self.standing().identity
         self.decisions.append(
             Decision(
                 id=decision,
@@ -313,8 +314,8 @@ class Scene:
                 rule=rule,
                 amount=Decimal(amount),
                 currency="EUR",
-                object="SU-88421",
-                identity="C-5512",
+                object=str(arguments.get("order_id")),
+                identity=None if identity is None else identity.customer,
                 evidence=tuple(found),
                 based_on=seq,
                 four_eyes=False,
@@ -449,7 +450,13 @@ class SceneStore:
 
     def queue(self, query: QueueQuery) -> tuple[QueueRow, ...]:
         rows = [s.row() for s in self.scenes]
+        free = [r for r in rows if r.standing.held_by is None]
         match query.view:
+            case "human":
+                asks = {Status.NEEDS_HUMAN, Status.IN_DOUBT}
+                rows = [r for r in free if r.status in asks]
+            case "waiting":
+                rows = [r for r in free if r.status is Status.WAITING_BUYER]
             case "mine":
                 rows = [r for r in rows if r.standing.held_by == query.operator]
             case "agent":

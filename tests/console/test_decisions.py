@@ -171,7 +171,7 @@ async def test_an_override_is_a_form_that_says_what_the_policy_makes_of_it(
         form = app.screen.query_one(ArgumentsForm)
         await until(pilot, lambda: form.texts == ["O-1", "118.00", ""])
         await until(pilot, lambda: "yours to decide" in screen_text(app))
-        await press(pilot, "enter", "end", "backspace", "x")
+        await press(pilot, "end", "backspace", "x")
         await until(pilot, lambda: "not a positive amount" in screen_text(app))
         await press(pilot, *["backspace"] * 6, *"18.5")
         await until(pilot, lambda: "within the policy" in screen_text(app))

@@ -6,6 +6,7 @@ from typing import TypeVar
 
 from console.live import Chart
 from console.screens.ask import SurePanel
+from console.screens.give_back import GiveBackPanel
 from console.widgets.composer import Composer
 from console.widgets.queue import Queue
 from core.errors import StoreUnreachable
@@ -13,7 +14,11 @@ from core.ports import Transaction
 from core.ticket import TicketId
 from store.transaction import SqlStore
 from tests.console.counter import Counter
+from tests.console.scenes import ME
 from tests.console.steps import (
+    WIDE,
+    all_view,
+    app_on,
     desk_of,
     held,
     pane_text,
@@ -35,7 +40,7 @@ class Unplugged:
 
     store: SqlStore
     cut: bool = False
-    follows: int = 0
+    why: str = "desk.db can't be reached"
 
     async def read(self, look: Callable[[Transaction], T]) -> T:
         self._line()
@@ -53,7 +58,7 @@ class Unplugged:
 
     def _line(self) -> None:
         if self.cut:
-            raise StoreUnreachable("desk.db can't be reached")
+            raise StoreUnreachable(self.why)
 
 
 @dataclass
@@ -114,3 +119,39 @@ async def test_a_ticket_that_cant_be_read_never_shows_another_ones_text(
         await until(pilot, lambda: "A text of the first" not in screen_text(app))
         await press(pilot, "k")
         await until(pilot, lambda: "A text of the first" in screen_text(app))
+
+
+async def test_f115_a_release_that_is_not_stored_is_never_told_as_done(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("Hello?")
+    line = Unplugged(counter.store)
+    async with sitting(line) as (pilot, app):
+        await shown(pilot, app, ticket)
+        await held(pilot, app)
+        await press(pilot, "R")
+        await until(pilot, lambda: isinstance(app.screen, GiveBackPanel))
+        await until(pilot, lambda: app.screen.listening)
+        before = len(told(app))
+        line.cut = True
+        await press(pilot, "enter")
+        await until(pilot, lambda: "desk.db can't be reached" in told(app)[before:])
+        assert "back" not in told(app)[before:]
+        assert "YOU HOLD" in pane_text(app, "banner")
+        assert (await stored(counter.store, ticket)).standing.held_by == ME.name
+
+
+async def test_f135_an_error_with_markup_in_it_is_shown_as_it_is(
+    counter: Counter,
+) -> None:
+    await counter.writes("Hello?")
+    bad = "no [/x] [bold] {y} %s [@click=app.quit]go[/]"
+    line = Unplugged(counter.store, why=bad)
+    app = app_on(line)
+    async with app.run_test(size=WIDE, notifications=True) as pilot:
+        await all_view(pilot, app)
+        desk_of(app).tell(bad, good=False)
+        await until(pilot, lambda: bad in screen_text(app), "a notice")
+        line.cut = True
+        await counter.writes("Again")
+        await until(pilot, lambda: f"OFFLINE · {bad}" in screen_text(app))

@@ -1,7 +1,9 @@
 """The console in a real terminal: what reaches it, and how it is left."""
 
 import asyncio
+import re
 import signal
+from base64 import b64decode
 
 import pytest
 
@@ -31,7 +33,8 @@ def every_key(url: str) -> bytes:
     with terminal("-m", "tests.console.play", url) as shown:
         shown.until("● live".encode())
         shown.keys("6")
-        shown.until(b"YOU HOLD")
+        shown.shows("YOU HOLD")
+        shown.wait(0.4)  # a key that acts waits for nobody's rows
         shown.keys("\r")
         shown.until(b"hidden characters")
         shown.keys("g G k  a")
@@ -63,8 +66,12 @@ async def test_f7_no_byte_of_a_hostile_text_reaches_the_terminal(
     await counter.store.close()
 
     raw = await asyncio.to_thread(every_key, sqlite_url)
-    clipboard = raw.split(b"\x1b]52;c;")[1:]
-    assert not [piece for piece in clipboard if piece.startswith(b"QUJD")]
+    copied = re.findall(rb"\x1b\]52;c;([^\x07\x1b]*)", raw)
+    texts = [b64decode(piece).decode() for piece in copied]
+    assert texts
+    assert [t for t in texts if not t.replace("\n", "").isprintable()] == []
+    titles = re.findall(rb"\x1b\]2;([^\x07]*)\x07", raw)
+    assert [t for t in titles if not re.fullmatch(rb"handoff( \(\d+\))?", t)] == []
     assert [piece for piece in FORBIDDEN if piece in raw] == []
     assert b"\\u202e" in raw
     assert all(mode in raw for mode in RESTORED)
@@ -125,6 +132,41 @@ async def test_f128_panels_pass_no_byte_and_columns_stay_in_line(
     assert [piece for piece in FORBIDDEN if piece in raw] == []
     assert b"QUJD" in raw  # as text, not as a command
     assert b"\x1b]52;c;QUJD" not in raw
+
+
+def commands(url: str, *each: tuple[str, ...]) -> bytes:
+    """What a terminal got from commands that ran in it."""
+    raw = b""
+    for words in each:
+        with terminal("-m", "console.cli", "--store", url, *words) as shown:
+            shown.ended()
+            raw += shown.raw
+    return raw
+
+
+async def test_f128_the_command_line_passes_no_byte_to_a_terminal(
+    counter: Counter, sqlite_url: str
+) -> None:
+    bad = " ".join([*HOSTILE.values(), *MILD.values()])
+    ticket = await counter.writes(bad, subject=bad, sender=f"{HOSTILE['title']}@x.org")
+    decision = await counter.proposes(ticket, {"order_id": "O-1", **HOSTILE})
+    await counter.store.close()
+
+    odd = HOSTILE["clipboard"] + HOSTILE["bidi override"] + HOSTILE["title"]
+    raw = await asyncio.to_thread(
+        commands,
+        sqlite_url,
+        ("tickets", "--view", "all"),
+        ("show", ticket),
+        ("decisions",),
+        ("show", odd),
+        ("take", ticket, "--as", odd),
+        ("decide", decision, "--as", odd),
+        (odd,),
+    )
+    assert [piece for piece in FORBIDDEN if piece in raw] == []
+    assert b"\x1b" not in raw
+    assert b"QUJD" in raw  # as text, not as a command
 
 
 @pytest.mark.parametrize(

@@ -190,3 +190,17 @@ def test_f128_the_overview_cleanses_every_name() -> None:
 def test_without_unicode_every_symbol_has_its_letter() -> None:
     assert in_ascii("▲ T-1 ✓ refund · “x”") == '^ T-1 + refund - "x"'
     assert in_ascii("返品") == "????"
+
+
+def test_f131_no_bare_letter_acts_while_somebody_writes() -> None:
+    writing = Here(
+        pane="composer", typing=True, ticket=True, mine=True, held=True, pending=True,
+        withheld=True, supervisor=True, runs=True, undo=True, lost=True, away=True,
+    )  # fmt: skip
+    keys = {key for c in COMMANDS for key in c.keys}
+    acting = {key for key in keys if command_for(COMMANDS, key, writing) is not None}
+    bare = {key for key in acting if len(key) == 1 or key in {"space", "enter"}}
+    assert bare == set()
+    assert acting <= {"escape", "tab", "shift+tab", "f1", "f2"} | {
+        key for key in keys if key.startswith("ctrl+")
+    }
