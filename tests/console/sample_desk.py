@@ -8,6 +8,15 @@ from core.ticket import JsonObject, RunId, agent
 from core.turn import Stop
 from tests.console.scenes import NOW, Scene
 
+COUNTS = {
+    "human": 5,
+    "approvals": 1,
+    "mine": 1,
+    "agent": 2,
+    "waiting": 120,
+    "all": 1204,
+}
+
 
 def kitchen() -> Scene:
     """The long one: helped twice, held by a person between, a refund proposed."""
