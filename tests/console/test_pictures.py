@@ -7,6 +7,7 @@ import pytest
 from textual.pilot import Pilot
 
 from console.app import HandoffApp
+from console.widgets.timeline import Timeline
 from core.tool import ToolSpec
 from tests.console.pictures import Album
 from tests.console.scenes import SceneStore
@@ -87,14 +88,20 @@ class Tour:
         await self.keep("desk")
 
     async def ticket(self) -> None:
-        """The ticket alone, and searched."""
-        await press(self.pilot, "enter", "plus")
-        await self.says("Waiting for a decision")
-        await self.keep("ticket")
-        await press(self.pilot, "plus", "slash", *"charge", "enter")
+        """The ticket searched, and alone."""
+        timeline = desk_of(self.app).query_one(Timeline)
+        await press(self.pilot, "enter")
+        await self.says("Decision D-118")
+        await until(self.pilot, lambda: timeline.reader.width == timeline.inner_width)
+        await press(self.pilot, "slash", *"charge", "enter")
         await press(self.pilot, "n")
+        await until(self.pilot, lambda: timeline.cursor == 0)
         await self.keep("search")
-        await press(self.pilot, "escape", "escape")
+        await press(self.pilot, "escape", "G", "plus")
+        await self.says("Waiting for a decision")
+        await until(self.pilot, lambda: timeline.reader.width == timeline.inner_width)
+        await self.keep("ticket")
+        await press(self.pilot, "plus", "escape")
 
     async def panels(self) -> None:
         """Every panel that a ticket with a decision has."""
