@@ -169,7 +169,7 @@ def _begin(
             refuse(tx, work, job, changed)
             return None
     judged = judge(job.call, spec, history, spent_today=_spent_today(tx, spec))
-    if job.decision is None and isinstance(judged, Allow | NeedsDecision):
+    if isinstance(judged, Allow | NeedsDecision):  # an override may name another object
         taken = _taken_elsewhere(tx, spec, job, history)
         judged = judged if taken is None else Forbid(why=taken)
     match judged:

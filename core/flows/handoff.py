@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from core.decision import Operator, Role
-from core.flows.holding import seat
+from core.flows.holding import seat, store_acquisition
 from core.flows.offer import offer
 from core.flows.person import (
     Done,
@@ -26,14 +26,10 @@ from core.journal import LockChanged, Note, Refused
 from core.lock import (
     Acquired,
     Acquisition,
-    AlreadyYours,
-    HeldBy,
     Hold,
     HolderKind,
     Lock,
-    PassedOn,
     Released,
-    TakeoverWanted,
     acquire_for_operator,
     force,
     release,
@@ -115,7 +111,7 @@ async def take_over(
             if forced
             else acquire_for_operator(history.lock, by.name, tx.now)
         )
-        _store_acquisition(tx, history, outcome, by, why if forced else None)
+        store_acquisition(tx, history, outcome, by.name, why if forced else None)
         return outcome
 
     return await store.write(take)
@@ -127,35 +123,6 @@ def _may_not_take(by: Operator, *, forced: bool) -> str | None:
     if forced and by.role is not Role.SUPERVISOR:
         return "only a supervisor may take a ticket by force"
     return None
-
-
-def _store_acquisition(
-    tx: Transaction,
-    history: History,
-    outcome: Acquisition,
-    by: Operator,
-    forced_why: str | None,
-) -> None:
-    me = operator(by.name)
-    match outcome:
-        case Acquired():
-            forced_by = me if forced_why is not None else None
-            seat(tx, history, outcome, forced_by=forced_by, why=forced_why)
-        case PassedOn():
-            seat(tx, history, outcome)
-        case TakeoverWanted(lock=lock) if lock.wanted_by != history.lock.wanted_by:
-            tx.save_lock(lock)
-            wanted = LockChanged(
-                change="wanted",
-                holder={"kind": "operator", "name": by.name},
-                token=lock.token,
-            )
-            tx.append(lock.ticket, me, wanted)
-        case HeldBy(holder=holder):
-            refused = Refused(what="take over", rule=f"held by {holder.name}")
-            tx.append(history.ticket.id, me, refused)
-        case TakeoverWanted() | AlreadyYours():
-            pass
 
 
 async def settle_wanted(store: Store, ticket: TicketId) -> Lock:

@@ -4,11 +4,21 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from core.history import History
-from core.journal import Delivery, RunChanged
-from core.lock import Acquired, HandedOver, HolderKind, Lock, PassedOn
+from core.journal import Delivery, LockChanged, Refused, RunChanged
+from core.lock import (
+    Acquired,
+    Acquisition,
+    AlreadyYours,
+    HandedOver,
+    HeldBy,
+    HolderKind,
+    Lock,
+    PassedOn,
+    TakeoverWanted,
+)
 from core.ports import RunEnd, Transaction
 from core.stretch import as_actor, begun, ended
-from core.ticket import Actor, ActorKind, RunId, system
+from core.ticket import Actor, ActorKind, RunId, operator, system
 from core.turn import Stop
 
 Granted: TypeAlias = Acquired | PassedOn | HandedOver
@@ -51,6 +61,44 @@ def seat(
         tx.append_as(lock.hold, as_actor(lock.holder), begun(lock, change, why))
         if lock.holder.kind is HolderKind.OPERATOR:
             withhold(tx, history)
+
+
+def store_acquisition(
+    tx: Transaction,
+    history: History,
+    outcome: Acquisition,
+    name: str,
+    forced_why: str | None = None,
+) -> None:
+    """Stores what came of an operator's asking for the lock, refusal included.
+
+    Args:
+        tx: The transaction in which the lock was read.
+        history: The ticket before the change.
+        outcome: What the lock rule answered.
+        name: Who asked.
+        forced_why: The reason given, where it was taken by force.
+    """
+    me = operator(name)
+    match outcome:
+        case Acquired():
+            forced_by = me if forced_why is not None else None
+            seat(tx, history, outcome, forced_by=forced_by, why=forced_why)
+        case PassedOn():
+            seat(tx, history, outcome)
+        case TakeoverWanted(lock=lock) if lock.wanted_by != history.lock.wanted_by:
+            tx.save_lock(lock)
+            wanted = LockChanged(
+                change="wanted",
+                holder={"kind": "operator", "name": name},
+                token=lock.token,
+            )
+            tx.append(lock.ticket, me, wanted)
+        case HeldBy(holder=holder):
+            refused = Refused(what="take over", rule=f"held by {holder.name}")
+            tx.append(history.ticket.id, me, refused)
+        case TakeoverWanted() | AlreadyYours():
+            pass
 
 
 def withhold(tx: Transaction, history: History) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from core.flows.holding import withhold
+from core.flows.holding import store_acquisition, withhold
 from core.journal import (
     Body,
     Escalated,
@@ -14,6 +14,7 @@ from core.journal import (
     ToolCalled,
     ToolReturned,
 )
+from core.lock import acquire_for_operator
 from core.ports import Ids, Store, Transaction
 from core.ticket import (
     Actor,
@@ -168,12 +169,23 @@ def _append(
 def _append_outgoing(
     tx: Transaction, ticket: TicketId, arrival: Arrival, message: Message
 ) -> int:
-    """A person's reply that went another way counts as taking over."""
+    """A person's reply that went another way counts as taking over.
+
+    Where its author works here, the ticket is theirs, by the same rule as if they had
+    asked for it: a run at work hands it over. Else it goes to people.
+    """
     author = arrival.author or arrival.sender
     entry = tx.append(ticket, operator(author), message)
-    if tx.standing(ticket).held_by is None:
-        withhold(tx, tx.history(ticket))
+    history = tx.history(ticket)
+    if history.standing.held_by is not None:
+        return entry.seq
+    if any(o.name == author and not o.disabled for o in tx.operators()):
+        outcome = acquire_for_operator(history.lock, author, tx.now)
+        store_acquisition(tx, history, outcome, author)
+    else:
         _to_people(tx, ticket, f"{author} answered the buyer by another way")
+    if tx.standing(ticket).held_by is None:
+        withhold(tx, history)
     return entry.seq
 
 

@@ -2,17 +2,24 @@
 
 from dataclasses import replace
 
-from core.decision import Approved, DecisionState, Verdict
+from core.decision import Approved, DecisionState, Overridden, Verdict
 from core.flows.amend import verify
 from core.flows.handoff import GiveBack, give_back, reply, take_over
-from core.flows.operate import InDoubt, Proposed, Used, settle_doubt, use_tool
+from core.flows.operate import (
+    InDoubt,
+    Proposed,
+    Used,
+    execute_decision,
+    settle_doubt,
+    use_tool,
+)
 from core.flows.person import Done, NotPossible
 from core.flows.supervise import decide
 from core.identity import sent_under
 from core.journal import Escalated, IdentityChanged, Refused
 from core.ticket import TicketId
 from core.turn import Stop
-from tests.flows.world import ANA, SUP, World, calls
+from tests.flows.world import ANA, REFUNDS, SUP, World, calls
 from tests.worlds.brains import Reply, Script, answers, text_of
 
 APPROVE = Verdict(kind="approve", why="", input=None, seen=None)
@@ -285,6 +292,31 @@ async def test_f06_two_tickets_on_one_order_ask_for_its_money_one_after_the_othe
     now = await use_tool(world.house, second, ANA, *refund("O-1", "20.00"))
     assert isinstance(now, Used)
     assert world.shop.effects == 2
+
+
+async def test_f06_an_override_does_not_reach_what_another_ticket_is_not_done_with(
+    world: World,
+) -> None:
+    first, second = await world.opened("O-1 is late"), await world.opened("O-2 too")
+    asked = {}
+    for ticket, order in ((first, "O-1"), (second, "O-2")):
+        await take_over(world.store, ticket, ANA)
+        await verify(world.store, ticket, ANA, known("c-1"))
+        made = await use_tool(world.house, ticket, ANA, *refund(order, "80.00"))
+        assert isinstance(made, Proposed)
+        asked[order] = made.decision.id
+    _, other = refund("O-1", "70.00")
+    override = Verdict(kind="override", why="that one", input=other, seen=None)
+    outcome = await decide(world.store, asked["O-2"], override, SUP, REFUNDS)
+    assert isinstance(outcome, Overridden)
+    done = await execute_decision(world.house, second, ANA, asked["O-2"])
+    assert isinstance(done, NotPossible)
+    assert done.why.startswith(f"{first} has something open on O-1")
+    assert world.shop.effects == 0
+    await decide(world.store, asked["O-1"], APPROVE, SUP, None)
+    done = await execute_decision(world.house, first, ANA, asked["O-1"])
+    assert isinstance(done, Used)
+    assert world.shop.effects == 1
 
 
 async def test_f03_a_doubt_on_one_ticket_keeps_its_order_from_another(

@@ -18,8 +18,15 @@ from core.flows.handoff import (
 from core.flows.person import Done, NotHolder, NotPossible
 from core.flows.withheld import discard_withheld, save_draft, send_withheld
 from core.history import under_way
-from core.journal import Escalated, LockChanged, Message, Note, Refused
-from core.lock import Acquired, AlreadyYours, HeldBy, TakeoverWanted
+from core.journal import Delivery, Escalated, LockChanged, Message, Note, Refused
+from core.lock import (
+    Acquired,
+    AlreadyYours,
+    HeldBy,
+    Holder,
+    HolderKind,
+    TakeoverWanted,
+)
 from core.ticket import ActorKind, Status
 from core.turn import Stop
 from store.transaction import SqlStore
@@ -455,6 +462,59 @@ async def test_f40_what_the_agent_had_not_sent_yet_is_withheld_then(
     chart = await world.chart(ticket)
     assert chart.standing.withheld == (chart.outbox[0].seq,)
     assert chart.standing.unanswered == ()
+
+
+async def test_f40_a_reply_by_another_way_of_who_works_here_holds_the_ticket(
+    world: World,
+) -> None:
+    ticket = await world.opened()
+    await world.runs(ticket)
+    await world.writes("I sent it again.", ticket, outgoing=True, author="ana")
+    await world.writes("thanks", ticket)
+    assert await world.due() == ()
+    chart = await world.chart(ticket)
+    assert chart.lock.holder == Holder(kind=HolderKind.OPERATOR, name="ana")
+    assert chart.standing.with_people is None
+    assert chart.standing.withheld == (chart.outbox[0].seq,)
+    assert len(await world.journal(ticket, Delivery)) == 1
+    assert await world.delivers() == []
+    said = await reply(world.store, ticket, ANA, "You are welcome.")
+    assert isinstance(said, Done)
+
+
+async def test_f40_a_run_at_work_hands_over_to_who_answered_by_another_way(
+    world: World,
+) -> None:
+    ticket = await world.opened()
+    gate = world.model.gate = Gate()
+    running = asyncio.ensure_future(world.runs(ticket))
+    await gate.reached.wait()
+    await world.writes("I sent it again.", ticket, outgoing=True, author="ana")
+    assert await asyncio.wait_for(running, 5) is Stop.HANDED_OVER
+    chart = await world.chart(ticket)
+    assert chart.lock.holder == Holder(kind=HolderKind.OPERATOR, name="ana")
+    assert chart.outbox == ()
+
+
+async def test_f40_a_reply_by_another_way_takes_no_colleague_s_ticket(
+    world: World,
+) -> None:
+    ticket = await world.opened()
+    await take_over(world.store, ticket, BEN)
+    await world.writes("I sent it again.", ticket, outgoing=True, author="ana")
+    assert (await world.chart(ticket)).standing.held_by == "ben"
+
+
+async def test_f40_somebody_disabled_who_answers_by_another_way_holds_nothing(
+    world: World,
+) -> None:
+    ticket = await world.opened()
+    gone = replace(ANA, disabled=True)
+    await world.store.write(lambda tx: tx.save_operator(gone))
+    await world.writes("I sent it again.", ticket, outgoing=True, author="ana")
+    standing = (await world.chart(ticket)).standing
+    assert standing.held_by is None
+    assert standing.with_people == "ana answered the buyer by another way"
 
 
 async def test_f43_an_error_s_end_says_nothing_to_a_buyer_whom_a_person_serves(
