@@ -109,10 +109,9 @@ class DecisionPanel(Panel[Ruling]):
 
     def _draw(self) -> None:
         decision, history = self.decision, self.history
-        self.query_one("#card", LineView).draw(
-            lambda width: card_lines(decision, history, self.sight(width))
-        )
-        self.call_after_refresh(self._looked)
+        for card in self.query("#card").results(LineView):  # none before the first
+            card.draw(lambda width: card_lines(decision, history, self.sight(width)))
+            self.call_after_refresh(self._looked)
 
     def _looked(self) -> None:
         card = self.query_one("#card", LineView)

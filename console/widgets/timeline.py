@@ -79,13 +79,13 @@ class Timeline(Painted, can_focus=True, inherit_bindings=False):
             if fresh
             else min(self._from, max(0, len(items) - 1))
         )
-        if fresh or follow:
+        if fresh or (follow and self.cursor >= before - 1):
             self.cursor = len(items) - 1
-        else:
+        if not follow:
             self.unseen += max(0, len(items) - before)
         self._lay_out()
         if follow:
-            self.to_end()
+            self._to_bottom()
         self._fill()
 
     @property
@@ -100,7 +100,12 @@ class Timeline(Painted, can_focus=True, inherit_bindings=False):
 
     def to_end(self) -> None:
         """Shows the newest entry."""
-        self.cursor, self.unseen = len(self.items) - 1, 0
+        self.cursor = len(self.items) - 1
+        self._to_bottom()
+
+    def _to_bottom(self) -> None:
+        """Shows the last line; the cursor stays where the person put it."""
+        self.unseen = 0
         self._follows = True
         self.to_row(len(self._lines) - self.size.height)
         self.refresh()
@@ -269,11 +274,11 @@ class Timeline(Painted, can_focus=True, inherit_bindings=False):
             return
         if self.reader.width == self.inner_width:
             if self._follows:
-                self.to_end()
+                self._to_bottom()
             return
         self._made.clear()
         if self._follows:
-            self._from = max(0, len(self.items) - SLICE)
+            self._from = max(0, min(self.cursor, len(self.items) - SLICE))
         self.reader = Reader(
             me=self.reader.me,
             buyer=self.reader.buyer,
@@ -281,8 +286,8 @@ class Timeline(Painted, can_focus=True, inherit_bindings=False):
             width=self.inner_width,
         )
         self._lay_out()
-        if self._follows:
-            self.to_end()
+        if self._follows and self.cursor == len(self.items) - 1:
+            self._to_bottom()
         else:
             self._land(self.cursor)
         self._fill()

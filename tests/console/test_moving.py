@@ -6,6 +6,7 @@ from console.screens.overlays import HelpPanel, LeavePanel, PalettePanel
 from console.widgets.composer import Composer
 from console.widgets.queue import Queue
 from console.widgets.spans import plain
+from console.widgets.timeline import Timeline
 from core.flows.handoff import reply, take_over
 from tests.console.counter import MIRA, Counter
 from tests.console.scenes import ME
@@ -179,3 +180,26 @@ async def test_on_a_narrow_screen_a_notice_lies_over_the_keys_alone(
         top = screen_text(app).splitlines()[0]
         assert "no agent running" in top
         assert "One notice" not in screen_text(app)
+
+
+async def test_a_ticket_that_fits_keeps_its_cursor_when_it_is_laid_out_anew(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("One.")
+    for text in ("Two.", "Three."):
+        await counter.writes(text, ticket=ticket)
+    async with sitting(counter.store) as (pilot, app):
+        await shown(pilot, app, ticket)
+        timeline = desk_of(app).query_one(Timeline)
+        await press(pilot, "enter", "g")
+        assert timeline.cursor == 0
+        await press(pilot, "slash", *"one", "enter")
+        await pilot.resize_terminal(120, 40)
+        await until(pilot, lambda: app.size == (120, 40))
+        await until(pilot, lambda: timeline.reader.width == timeline.inner_width)
+        await counter.writes("Four.", ticket=ticket)
+        await until(pilot, lambda: len(timeline.items) == 4)
+        assert timeline.cursor == 0
+        await press(pilot, "G")
+        await counter.writes("Five.", ticket=ticket)
+        await until(pilot, lambda: timeline.cursor == 4)
