@@ -56,6 +56,7 @@ for _command in (
     intake.import_,
     desk.tickets,
     desk.show,
+    desk.export,
     overview.overview,
     desk.take,
     desk.reply,

@@ -74,8 +74,14 @@ def holder(lock: Lock) -> str:
 
 def chart(history: History, there: Sequence[Presence] = ()) -> str:
     """The session chart: identity first, then what stands, then the journal."""
-    ticket, s = history.ticket, history.standing
     sent = sent_under(history.journal)
+    entries = (entry_line(e, sent.get(e.seq)) for e in history.journal)
+    return "\n".join([*facts(history, there), "", *entries])
+
+
+def facts(history: History, there: Sequence[Presence] = ()) -> list[str]:
+    """Where a ticket stands, a line for each fact, identity first."""
+    ticket, s = history.ticket, history.standing
     known = s.identity
     lines = [
         f"{ticket.id}  {one_line(ticket.subject)}",
@@ -117,10 +123,7 @@ def chart(history: History, there: Sequence[Presence] = ()) -> str:
         for a in history.actions
     ]
     lines += [f"reply      {_reply_line(r)}" for r in history.outbox]
-    lines += [f"run        {_run_line(r)}" for r in history.runs]
-    lines.append("")
-    lines += [entry_line(e, sent.get(e.seq)) for e in history.journal]
-    return "\n".join(lines)
+    return [*lines, *(f"run        {_run_line(r)}" for r in history.runs)]
 
 
 def _claims(claim: str) -> str:

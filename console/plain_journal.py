@@ -64,9 +64,14 @@ def compact(value: Json) -> str:
 
 def entry_line(entry: Entry, sent: SentUnder | None = None) -> str:
     """A journal entry, its text below it; a message of ours with its identity."""
+    return f"{entry.seq:>4} {by_whom(entry, sent)}: {_told(entry.body)}"
+
+
+def by_whom(entry: Entry, sent: SentUnder | None = None) -> str:
+    """When an entry was made and by whom; a message of ours with its identity."""
     who = f"{entry.actor.kind.value} {one_line(entry.actor.name, 40)}"
     under = f" [{identity_words(sent)}]" if sent is not None else ""
-    return f"{entry.seq:>4} {stamp(entry.at)} {who}{under}: {_told(entry.body)}"
+    return f"{stamp(entry.at)} {who}{under}"
 
 
 def event_line(entry: Entry) -> str:

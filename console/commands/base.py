@@ -178,9 +178,14 @@ def run(work: Coroutine[object, object, T]) -> T:
 def show(document: Json, plain: Callable[[], str]) -> None:
     """Prints the document as JSON, or what a person reads."""
     if asked().json:
-        click.echo(json.dumps(document, indent=2))
+        show_json(document)
     else:
         click.echo(plain())
+
+
+def show_json(document: Json) -> None:
+    """Prints the document as JSON."""
+    click.echo(json.dumps(document, indent=2))
 
 
 def line(document: Shape) -> None:

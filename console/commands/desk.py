@@ -4,7 +4,7 @@ import asyncio
 
 import click
 
-from console import plain, shapes
+from console import page, plain, shapes
 from console.commands import base
 from console.commands.base import REFUSED, USAGE, Failed, fail
 from console.plain_journal import stamp
@@ -72,6 +72,29 @@ def show(ticket: str) -> None:
                 lambda tx: (tx.history(TicketId(ticket)), tx.presences())
             )
         base.show(shapes.chart(history, there), lambda: plain.chart(history, there))
+
+    base.run(work())
+
+
+@click.command(cls=base.Command)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["json", *page.FORMS]),
+    default="json",
+    show_default=True,
+)
+@ticket_argument
+def export(ticket: str, form: str) -> None:
+    """Print the chart of a ticket as a file: JSON, Markdown or an HTML page."""
+
+    async def work() -> None:
+        async with base.with_store() as store:
+            history = await store.read(lambda tx: tx.history(TicketId(ticket)))
+        if form == "json" or base.asked().json:
+            base.show_json(shapes.chart(history))
+        else:
+            click.echo(page.FORMS[form](history))
 
     base.run(work())
 
