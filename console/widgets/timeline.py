@@ -24,6 +24,9 @@ from console.widgets.timeline_values import Reader
 SLICE = 100
 """Items whose lines are made at a time."""
 
+PAUSE = 0.03
+"""Seconds between two slices, in which keys are looked at."""
+
 Made: TypeAlias = tuple[Line, ...]
 
 
@@ -217,7 +220,7 @@ class Timeline(Painted, can_focus=True, inherit_bindings=False):
         """Makes the older items little by little, between whatever else is done."""
         if self._from and not self._filling:
             self._filling = True
-            self.call_later(self._filled)
+            self.set_timer(PAUSE, self._filled)
 
     def _filled(self) -> None:
         self._filling = False

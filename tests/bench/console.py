@@ -7,7 +7,13 @@ The console runs in a real pseudo-terminal on a SQLite store with 100,000 ticket
 while another process changes 200 tickets a second; one ticket has 10,000 entries and
 a tool result of 1 MB. Everything is measured in one run, since the machine drifts;
 first paint also as a ratio to an empty program of the same library. `--dir` keeps the
-store for the next run, as making it takes minutes.
+store for the next run.
+
+What misses its target: first paint, by far the most of it the time that Python takes
+to load our modules and SQLAlchemy (510 and 200 ms of processor where the library alone
+takes 200), since the store is opened and the operator looked up before the screen is.
+Painting before that would hide it and not shorten it. On two cores that other programs
+keep busy every figure doubles or triples: compare within one run only.
 """
 
 import argparse
