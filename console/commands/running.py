@@ -52,7 +52,7 @@ def worker(concurrency: int, drain: bool, tied: bool) -> None:  # noqa: FBT001 #
             stopping = asyncio.Event()
             interrupted = _stop_on_signals(stopping)
             if tied:
-                _end_with_stdin()
+                _end_with_stdin(stopping)
             await serve(
                 house,
                 wiring.worker(),
@@ -95,16 +95,26 @@ def _stop_on_signals(stopping: asyncio.Event) -> asyncio.Event:
     return interrupted
 
 
-def _end_with_stdin() -> None:
+_A_MOMENT = 0.2
+"""Seconds."""
+
+
+def _end_with_stdin(stopping: asyncio.Event) -> None:
     """Ties this process to the one that started it and holds the other end.
 
     That one has died without a word: this one ends at once, since nobody would know
-    of it any more. What it was doing is taken up again from the store.
+    of it any more. What it was doing is taken up again from the store. Where this one
+    was told to stop, which may be heard a moment later, it stops in order.
     """
     loop = asyncio.get_running_loop()
 
     def look() -> None:
         if not os.read(0, 1024):
+            loop.remove_reader(0)
+            loop.call_later(_A_MOMENT, end)
+
+    def end() -> None:
+        if not stopping.is_set():
             click.echo("the process that started this worker is gone", err=True)
             os._exit(REFUSED)
 
