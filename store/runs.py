@@ -7,10 +7,8 @@ counted through the ticket (`stamp`), and the message at a position of a turn's 
 is the one with the greatest stamp that is not above the turn's. A request that only
 adds messages adds only rows for these, in a new run too, and is known by one digest of
 all that it repeats; after folding, the positions that differ get new rows and the old
-requests can still be read.
-
-A part of a run's record that can't be decoded is empty, and the run says so
-(`Run.unreadable`): one damaged row must not take the ticket with it.
+requests can still be read. A part of a run's record that can't be decoded is empty, and
+the run says so (`Run.unreadable`): one damaged row must not take the ticket with it.
 """
 
 import hashlib
