@@ -117,5 +117,8 @@ class DeskNotices(DeskWorking, inherit_bindings=False):
 
     async def _meet(self, said: Presence) -> None:
         with suppress(StoreUnreachable):  # the feed says so
+            before = self.presence_words()
             self.nearby = await meet(self.services.store, said)
             self.paint_banner()
+            if self.history is not None and self.presence_words() != before:
+                self.paint_chart(self.history)

@@ -253,7 +253,7 @@ class DeskPanes(Screen[None], inherit_bindings=False):
         fresh = self.composing != history.ticket.id
         reader = self._reader(name, timeline.inner_width)
         timeline.show(self.reads.items, reader, fresh=fresh)
-        self._paint_chart(history)
+        self.paint_chart(history)
         self._paint_inline(history)
         if fresh:
             self.noting = False
@@ -266,7 +266,8 @@ class DeskPanes(Screen[None], inherit_bindings=False):
         zone = self.services.zone
         return Reader(me=self.me, buyer=buyer, zone=zone, width=max(20, width))
 
-    def _paint_chart(self, history: History) -> None:
+    def paint_chart(self, history: History) -> None:
+        """Who the buyer is, who has the ticket, and all that stands beside it."""
         self.view("chart").draw(lambda w: chart_lines(history, self.sight(w)))
         self.view("strip").draw(lambda w: strip_lines(history, self.sight(w)))
         self.view("strip-rule").draw(lambda w: [line(("─" * w, "faint"))])

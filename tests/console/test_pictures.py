@@ -85,6 +85,8 @@ class Tour:
         await until(self.pilot, lambda: desk_of(self.app).history is not None)
         await self.at(DECIDED, "6")
         await until(self.pilot, lambda: desk_of(self.app).pending() is not None)
+        if self.width >= SIZES[160][0]:
+            await self.says("looks at it")  # who is there is read on its own
         await self.keep("desk")
 
     async def ticket(self) -> None:
