@@ -18,6 +18,7 @@ from core.decision import Operator
 from core.errors import StoreUnreachable, UnknownTicket
 from core.flows.house import Hands
 from core.history import History, QueueRow
+from core.journal import LockChanged
 from core.ports import (
     Canned,
     Clock,
@@ -198,29 +199,47 @@ class Mine:
         unanswered: Which of them wait for an answer.
         decisions: Open decisions, with their ticket.
         offered: The tickets that colleagues ask them to take.
+        asked: The tickets that they offer and nobody has answered for.
+        declined: Who declined one of them since the last look, by ticket.
     """
 
     held: Mapping[TicketId, int]
     unanswered: frozenset[TicketId]
     decisions: Mapping[str, TicketId]
     offered: frozenset[TicketId] = frozenset()
+    asked: frozenset[TicketId] = frozenset()
+    declined: Mapping[TicketId, str] = field(default_factory=dict)
 
 
-async def mine(store: Store, me: str) -> Mine:
-    """Reads what waits for somebody."""
+async def mine(store: Store, me: str, offers: Sequence[TicketId] = ()) -> Mine:
+    """Reads what waits for somebody, and what came of the tickets that they offer."""
 
     def look(tx: Transaction) -> Mine:
         rows = tx.queue(QueueQuery(view="mine", operator=me, limit=PAGE))
         held = {r.ticket: r.standing for r in rows if r.standing.held_by == me}
         asked = tx.queue(QueueQuery(view="approvals", operator=me, limit=PAGE))
+        passed = tx.queue_rows(offers) if offers else ()
+        open_ = frozenset(r.ticket for r in passed if r.standing.offered_by == me)
+        over = [r.ticket for r in passed if r.ticket not in open_]
         return Mine(
             held={ticket: s.last_buyer_seq for ticket, s in held.items()},
             unanswered=frozenset(t for t, s in held.items() if s.unanswered),
             decisions={d: r.ticket for r in asked for d in r.standing.pending},
             offered=frozenset(r.ticket for r in rows if r.standing.offered_to == me),
+            asked=open_,
+            declined={t: who for t in over if (who := _declined_by(tx, t)) is not None},
         )
 
     return await store.read(look)
+
+
+def _declined_by(tx: Transaction, ticket: TicketId) -> str | None:
+    """Who said no, if that is the last that was said of who has the ticket."""
+    said = (e.body for e in reversed(tx.history(ticket).journal))
+    last = next((body for body in said if isinstance(body, LockChanged)), None)
+    if last is None or last.change != "declined":
+        return None
+    return str(last.holder.get("name"))
 
 
 async def team_replies(store: Store) -> tuple[Canned, ...]:

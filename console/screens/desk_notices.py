@@ -60,6 +60,9 @@ class DeskNotices(DeskWorking, inherit_bindings=False):
             self._ring(new)
         asked = sorted(now.offered - before.offered)
         self._notify(asked, "{} is offered to you · 3", "tickets are offered to you")
+        for ticket, who in now.declined.items():
+            name = one_line(ticket, 40)
+            self.tell(f"{one_line(who, 30)} declined {name} · 1", good=False)
         given = [t for t in now.held if t not in before.held and not self._own(t)]
         self._notify(given, "{} was handed to you · 3", "tickets were handed to you")
         self._ring([*asked, *given])

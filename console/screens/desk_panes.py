@@ -16,7 +16,7 @@ from console.widgets.chart import chart_lines, strip_lines
 from console.widgets.composer import Composer, Editor
 from console.widgets.line_view import LineView
 from console.widgets.queue import Queue
-from console.widgets.sight import Sight, asked_of
+from console.widgets.sight import Sight, asked_of, paused_at
 from console.widgets.spans import Line, line
 from console.widgets.timeline import Timeline
 from console.widgets.timeline_values import Reader
@@ -143,6 +143,7 @@ class DeskPanes(Screen[None], inherit_bindings=False):
             others=self.reads.others,
             asked=asked_of(self.history),
             tool=self._awaited(),
+            paused_at=paused_at(self.history),
         )
 
     def _awaited(self) -> str | None:

@@ -99,6 +99,7 @@ class Reads:
         self.items: tuple[Item, ...] = ()
         self.pause: Pause | None = None
         self.mine: Mine | None = None
+        self._offers: set[TicketId] = set()
         self._landed = False
         self._chart_changed = False
         self._following = False
@@ -222,7 +223,9 @@ class Reads:
         return False
 
     async def _read_mine(self) -> None:
-        now = await mine(self._services.store, self._services.operator.name)
+        offers = tuple(self._offers)
+        now = await mine(self._services.store, self._services.operator.name, offers)
+        self._offers -= set(offers) - now.asked
         before, self.mine = self.mine, now
         self._shown.mine_read(before, now)
 
@@ -247,3 +250,6 @@ class Reads:
         self.people = found.people
         self.pause = found.pause
         self._ahead = found.now - self._services.clock.now()
+        me = self._services.operator.name
+        rows = found.rows.values()
+        self._offers |= {r.ticket for r in rows if r.standing.offered_by == me}

@@ -181,7 +181,9 @@ def _free(s: Standing, sight: Sight, workers: int) -> _Said:
     if sight.stopped is not None:
         return _paused(f"PAUSED {sight.stopped}")
     if s.paused is not None:
-        return _paused(f"PAUSED here by {one_line(s.paused, 120)}")
+        since = sight.paused_at
+        at = "" if since is None else f"{when(since, sight.now, sight.zone)} "
+        return _paused(f"PAUSED here {at}by {one_line(s.paused, 120)}")
     match status(s):
         case Status.AGENT:
             return _working(s, sight)
@@ -207,7 +209,7 @@ def _free(s: Standing, sight: Sight, workers: int) -> _Said:
 
 
 def _paused(words: str) -> _Said:
-    by = words.partition(":")[0]
+    by = words.partition(": ")[0]
     return _Said(role="solid-wait", symbol="‖", words=words, brief=by, keys=_TAKE)
 
 

@@ -6,6 +6,7 @@ from datetime import datetime, tzinfo
 
 from console.widgets.spans import Line, line
 from core.history import History, QueueRow
+from core.journal import Paused
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +23,7 @@ class Sight:
         others: Other tickets of the same verified customer.
         asked: The turn whose model call is not answered yet, and since when.
         tool: The tool whose answer the run waits for, or None.
+        paused_at: When the agent was stopped on this ticket, where that is known.
     """
 
     me: str
@@ -33,6 +35,7 @@ class Sight:
     others: tuple[QueueRow, ...] = ()
     asked: tuple[int, datetime] | None = None
     tool: str | None = None
+    paused_at: datetime | None = None
 
 
 def asked_of(history: History | None) -> tuple[int, datetime] | None:
@@ -44,6 +47,14 @@ def asked_of(history: History | None) -> tuple[int, datetime] | None:
     if over or not run.turns or run.turns[-1].response is not None:
         return None
     return run.turns[-1].number, run.turns[-1].requested_at
+
+
+def paused_at(history: History | None) -> datetime | None:
+    """Since when the agent is stopped on a ticket, or None where it is not."""
+    if history is None or history.standing.paused is None:
+        return None
+    stops = (e.at for e in reversed(history.journal) if isinstance(e.body, Paused))
+    return next(stops, None)
 
 
 def title_line(words: str, more: str = "") -> Line:

@@ -14,6 +14,7 @@ from console.widgets.sight import Sight
 from console.widgets.spans import plain
 from core.flows.amend import verify
 from core.flows.handoff import GiveBack, give_back, reply, take_over
+from core.flows.offer import decline
 from core.flows.switch import pause
 from core.journal import IdentityChanged, Message, Note, ToolCalled
 from core.ticket import TicketId, agent
@@ -93,6 +94,33 @@ async def test_an_offered_ticket_is_declined_with_a_reason(counter: Counter) -> 
         await until(pilot, lambda: "Noor declined it" in pane_text(app, "banner"))
         await until(pilot, lambda: "declined it: not [my] field" in screen_text(app))
     assert (await stored(counter.store, ticket)).standing.offered_to is None
+
+
+async def test_who_offered_a_ticket_is_told_that_the_colleague_declined(
+    counter: Counter,
+) -> None:
+    offers = await offered(counter)
+    other = await counter.writes("Another thing")
+    async with sitting(counter.store, me=MIRA) as (pilot, app):
+        await until(pilot, lambda: offers in desk_of(app).reads.mine.asked)
+        desk_of(app).go_to(other)
+        await shown(pilot, app, other)
+        await decline(counter.store, offers, ME, "not my field")
+        await until(pilot, lambda: f"Noor declined {offers} · 1" in told(app))
+        assert desk_of(app).ticket() == other
+        assert told(app).count("declined") == 1
+
+
+async def test_a_pause_of_one_ticket_says_who_since_when_and_why(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("Where is it?")
+    await pause(counter.store, ME, "a bad prompt", ticket)
+    async with sitting(counter.store) as (pilot, app):
+        await shown(pilot, app, ticket)
+        at = (await stored(counter.store, ticket)).journal[-1].at
+        words = f"PAUSED here {at:%H:%M} by Noor: a bad prompt"
+        await until(pilot, lambda: words in pane_text(app, "banner"), words)
 
 
 async def test_a_ticket_is_offered_from_the_desk_and_the_offer_is_seen_by_all(
