@@ -139,7 +139,7 @@ class DecisionPanel(Panel[Ruling]):
             ("    ", "dim"),
             ("y", "key" if read else "faint"),
             (
-                " approve" if read else " approve (read to the end: j)",
+                " approve" if read else " approve (read on: j)",
                 "text" if read else "faint",
             ),
             ("    ", "dim"),

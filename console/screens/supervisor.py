@@ -50,10 +50,10 @@ class SupervisorPanel(Panel[Wish]):
 
     @override
     def compose(self) -> ComposeResult:
-        keys = [("⏎", " opens   "), ("W", " whisper   ")]
+        keys = [("⏎", " opens  "), ("W", " whisper  ")]
         if self.supervisor:
-            keys += [("T", " take away   "), ("X", " transfer   ")]
-            keys.append(("P", " pause all   "))
+            keys += [("T", " take away  "), ("X", " transfer  ")]
+            keys.append(("P", " pause all  "))
         keys.append(("esc", " back"))
         parts = [part for k, w in keys for part in ((k, "key"), (w, "dim"))]
         with Vertical(id="panel", classes="-large"):

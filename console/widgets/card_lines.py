@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 
 from console.widgets.sight import Sight
-from console.widgets.spans import EMPTY, Line, clip, line, named, paragraph
+from console.widgets.spans import EMPTY, Line, clip, cut, line, named, paragraph
 from console.wording import count, money, span_of, when
 from core.cleanse import changed, cleanse, one_line
 from core.decision import Decision
@@ -21,15 +21,19 @@ from core.ticket import Json
 _COLUMN = 12
 _VALUE = 4000
 
+_INLINE = 4
+"""Arguments that the desk shows without the card; of more it says how many."""
+
 
 def inline_lines(decision: Decision, history: History, sight: Sight) -> list[Line]:
     """The card in a few lines, for the desk."""
     lines = [_head(decision)]
-    for name, value in _fields(decision.input)[:4]:
-        text = one_line(value, 120)
-        lines += named(one_line(name, 11), text, sight.width, column=_COLUMN)[:1]
-    rule = one_line(decision.rule, 120)
-    lines += named("rule", rule, sight.width, column=_COLUMN)[:1]
+    fields = _fields(decision.input)
+    lines += [_brief(*field, sight.width) for field in fields[:_INLINE]]
+    left = len(fields) - _INLINE
+    if left > 0:
+        lines.append(line((f"{'':<{_COLUMN}}and {left} more on the card", "wait")))
+    lines.append(_brief("rule", decision.rule, sight.width))
     lines.append(_since(decision, history))
     lines.append(
         line(
@@ -112,6 +116,12 @@ def _fields(arguments: Json) -> list[tuple[str, str]]:
         (str(n), v if isinstance(v, str) else json.dumps(v, ensure_ascii=False))
         for n, v in arguments.items()
     ]
+
+
+def _brief(name: str, value: str, width: int) -> Line:
+    """One line of it; what is cut off shows as `…`."""
+    shown = cut(one_line(value, 400), width - _COLUMN)
+    return named(one_line(name, 11), shown, width, column=_COLUMN)[0]
 
 
 def _field(name: str, value: str, width: int) -> list[Line]:

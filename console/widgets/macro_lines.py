@@ -26,10 +26,10 @@ def macro_lines(written: Written, width: int) -> list[Line]:
         if not text:
             continue
         if step in {"release", "state"}:
-            said = [f"  {one_line(text, 300)}"]
+            said = one_line(text, 300)
         else:
-            said = [f"  {t}" for t in cleanse(text, limit=2000, lines=30).split("\n")]
-        shown = [part for t in said for part in paragraph(t, width, "dim")]
+            said = cleanse(text, limit=2000, lines=30)
+        shown = paragraph(said, width, "dim", indent=2)
         more = [line((f"  … {len(shown) - _MOST} more lines", "dim"))]
         role = "wait" if step in {"reply", "release"} else "strong"
         lines.append(line((f"• {STEP_WORDS[step]}", role)))

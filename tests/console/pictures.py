@@ -23,8 +23,12 @@ PICTURES = Path(__file__).parents[2] / "screenshots"
 FONTS = Path("/usr/share/fonts/truetype")
 FAMILIES = {"firacode": "Fira Code", "dejavu": "DejaVu Sans Mono"}
 COLOURS = 96
-"""Colours that a PNG keeps; a screen has fewer, and its letters' edges."""
+"""Colours that a PNG keeps: all of the screen, then the commonest of letters' edges.
 
+The commonest alone would leave a rare red out, and it would turn amber.
+"""
+
+_COLOUR = re.compile(r"#([0-9a-f]{6})")
 _IDS = re.compile(r"terminal-\d+")
 
 
@@ -83,7 +87,13 @@ def draw(path: Path) -> None:
     drawn = resvg_py.svg_to_bytes(
         svg_path=str(path), font_dirs=[str(FONTS)], monospace_family=family
     )
-    few = Image.open(BytesIO(bytes(drawn))).convert("RGB").quantize(COLOURS, dither=0)
+    whole = Image.open(BytesIO(bytes(drawn))).convert("RGB")
+    named = sorted(set(_COLOUR.findall(path.read_text(encoding="utf-8"))))
+    kept = [part for colour in named for part in bytes.fromhex(colour)]
+    edges = whole.quantize(COLOURS - len(named), dither=0).getpalette() or []
+    palette = Image.new("P", (1, 1))
+    palette.putpalette([*kept, *edges[: 3 * (COLOURS - len(named))]])
+    few = whole.quantize(palette=palette, dither=0)
     few.save(path.with_suffix(".png"), optimize=True)
 
 

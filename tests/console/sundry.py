@@ -23,6 +23,11 @@ AT_WORK = TicketId("T-1JNBCQN")
 STOPPED = Pause(by="Sam", why="wrong voucher terms in the prompt", at=NOW)
 
 CANNED = {
+    "ask the carrier": (
+        '---\nstate: {"waits_for": "carrier"}\nnote: asked the carrier\n'
+        "release: queue\n---\n"
+        "I asked the carrier where your shelves are and write by Thursday."
+    ),
     "bank asked": "Hello {name},\n\nI asked the bank and write by Thursday.",
     "refund done": "Your money for {order} is on its way back.",
     "sorry, late": "I am sorry. I look after your shelves myself from now on.",

@@ -134,6 +134,11 @@ class Tour:
         await press(self.pilot, *REPLY)
         await self.says(REPLY.split()[-1])
         await self.keep("held")
+        await self.opens("ctrl+o", "writes it")
+        await press(self.pilot, *"carrier", "enter")
+        await self.says("does all of it")
+        await self.keep("macro")
+        await self.closes()
         await press(self.pilot, "escape", "escape")
 
     async def paused(self) -> None:

@@ -14,6 +14,7 @@ from console.overview import Overview
 from console.theme import DARK, LIGHT
 from console.when import moment
 from console.widgets.banner import banner_line
+from console.widgets.card_lines import inline_lines
 from console.widgets.overview_lines import hold_line, overview_lines
 from console.widgets.sight import Sight
 from console.widgets.spans import in_ascii, plain, width_of
@@ -84,6 +85,19 @@ def test_the_banner_of_a_decision_has_both_keys_on_every_desk(width: int) -> Non
     made = plain([banner_line(scene.ticket, scene.standing(), sight, workers=1)])
     assert "a card · t take" in made
     assert scene.ticket in made
+
+
+def test_f08_what_the_desk_shows_of_a_proposal_says_where_it_is_cut() -> None:
+    history = kitchen().history()
+    proposal = history.decisions[0]
+    many = dict.fromkeys(("one", "two", "three", "four"), "a word " * 20)
+    for arguments, more in ((many, ""), (many | {"five": ""}, "and 1 more on the")):
+        cut_off = replace(proposal, input=arguments, rule="money over 50 " * 9)
+        shown = plain(inline_lines(cut_off, history, SIGHT)).splitlines()
+        lines = [text for text in shown if "a word" in text or "money over" in text]
+        assert len(lines) == 5
+        assert all(text.endswith("…") and len(text) <= 60 for text in lines)
+        assert more in "\n".join(shown)
 
 
 def test_a_pause_of_everything_is_said_with_its_author() -> None:
