@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
-from decimal import Decimal
 
 from core.decision import Decision, DecisionState, Operator
 from core.history import QueueRow, Reply
+from core.ledger import Sums
 from core.ports import Pause, Presence, QueueQuery, Spent, Store, Transaction, Worker
 
 _MOST = 100
@@ -25,7 +25,7 @@ class Overview:
         workers: Those that reported within the last day.
         decisions: Those that wait.
         undelivered: Replies that did not reach their buyer.
-        moved: Money moved today, by tool.
+        moved: Money moved today in the person's zone, by tool and currency.
         spent: What the model cost today, in the person's zone.
         people: Everybody.
         presences: Consoles of the last half hour.
@@ -40,7 +40,7 @@ class Overview:
     workers: tuple[Worker, ...]
     decisions: tuple[Decision, ...]
     undelivered: tuple[Reply, ...]
-    moved: Mapping[str, Decimal]
+    moved: Mapping[str, Sums]
     spent: Spent
     people: tuple[Operator, ...]
     presences: tuple[Presence, ...]
@@ -48,16 +48,13 @@ class Overview:
     now: datetime
 
 
-async def overview(
-    store: Store, me: str, zone: tzinfo | None = None, tools: Sequence[str] = ()
-) -> Overview:
+async def overview(store: Store, me: str, zone: tzinfo | None = None) -> Overview:
     """Reads it.
 
     Args:
         store: The store.
         me: Who asks.
         zone: Where today is today; None for the system's.
-        tools: Names of tools that move money; those of open decisions are added.
     """
 
     def look(tx: Transaction) -> Overview:
@@ -67,7 +64,6 @@ async def overview(
         )
         local = tx.now.astimezone(zone)
         midnight = local.replace(hour=0, minute=0, second=0, microsecond=0)
-        names = sorted({*tools, *(d.tool for d in decisions)})
         return Overview(
             held=_held(tx, people),
             runs=tx.queue(QueueQuery(view="agent", operator=me, limit=_MOST)),
@@ -76,7 +72,7 @@ async def overview(
             workers=tx.workers(),
             decisions=decisions,
             undelivered=tuple(r for r in tx.outbox() if r.state in _LOST),
-            moved={name: tx.spent_today(name) for name in names},
+            moved=tx.moved_since(midnight),
             spent=tx.model_costs(midnight),
             people=people,
             presences=tx.presences(),

@@ -176,6 +176,10 @@ def judged(found: Sequence[Judged]) -> str:
         lines.append(f"{what} {said.verdict}{name}: {one_line(said.why, 200)}")
         if said.rule is not None and said.policy is not None:
             lines.append(f"    rules {said.policy[:12]}: {_rule(said.rule)}")
+        lines += [
+            f"    #{a.at.seq} {one_line(a.what, 60)}, under the rules {a.policy[:12]}"
+            for a in said.again
+        ]
     return "\n".join(lines)
 
 

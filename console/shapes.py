@@ -250,6 +250,7 @@ def action(row: Action) -> Shape:
         "object": row.object,
         "identity": row.identity,
         "token": row.token,
+        "policy": row.policy,
         "by": actor(row.by),
         "events": [_event(e) for e in row.events],
     }
@@ -268,6 +269,9 @@ def judged(said: Judged) -> Shape:
         "decision": said.decision,
         "policy": said.policy,
         "rule": said.rule,
+        "again": [
+            {"seq": a.at.seq, "what": a.what, "policy": a.policy} for a in said.again
+        ],
     }
 
 

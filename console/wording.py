@@ -13,6 +13,7 @@ from core.cleanse import one_line
 from core.history import QueueRow
 from core.identity import SentUnder
 from core.journal import Claimed, IdentityChanged, Paused, Quarantined, Snoozed
+from core.ledger import Sums
 from core.ports import Pause, Presence
 from core.standing import Standing
 from core.ticket import JsonObject, Status
@@ -116,6 +117,11 @@ def money(amount: Decimal | str | None, currency: str | None) -> str:
         return ""
     text = f"{amount:,f}" if isinstance(amount, Decimal) else one_line(amount, 24)
     return f"{text} {one_line(currency, 8)}" if currency else text
+
+
+def sums_words(sums: Sums) -> str:
+    """Money by currency: `556.00 EUR, 20.00 GBP`."""
+    return ", ".join(money(amount, currency) for currency, amount in sums.items())
 
 
 def count(number: int, one: str, many: str | None = None) -> str:

@@ -7,11 +7,10 @@ chart for people, `handoff show` as JSON; `boundary` decides from it.
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from decimal import Decimal
 
 from core.decision import Decision
 from core.journal import Entry, Message, ToolCalled, ToolReturned
-from core.ledger import Action, ActionState
+from core.ledger import Action, ActionState, Sums, by_currency
 from core.lock import Lock
 from core.standing import Standing, fold
 from core.ticket import Actor, ActorKind, RunId, Status, Ticket, TicketId
@@ -128,10 +127,10 @@ class History:
         """The ledger row of a decision."""
         return next((a for a in self.actions if a.decision == decision), None)
 
-    def spent_on_ticket(self) -> Decimal:
-        """What done and open actions on this ticket have moved, in all."""
-        moved = (a.amount for a in self.actions if a.open or a.state.value == "done")
-        return sum((m for m in moved if m is not None), Decimal(0))
+    def spent_on_ticket(self) -> Sums:
+        """What done and open actions of all tools on this ticket have moved."""
+        moved = [a for a in self.actions if a.open or a.state is ActionState.DONE]
+        return by_currency((a.amount, a.currency) for a in moved)
 
     def newest_buyer_seq(self) -> int:
         """The seq of the buyer's newest message, or 0."""

@@ -119,7 +119,11 @@ class IdentityChanged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionChanged:
-    """A decision was proposed, settled, withdrawn or executed."""
+    """A decision was proposed, settled, withdrawn or executed.
+
+    Attributes:
+        policy: For a proposal or an override: the version of the rules that judged it.
+    """
 
     decision: str
     state: str
@@ -132,6 +136,7 @@ class DecisionChanged:
     amount: str | None = None
     currency: str | None = None
     expires_at: str | None = None
+    policy: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

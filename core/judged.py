@@ -10,7 +10,14 @@ from dataclasses import dataclass
 
 from core.builtin import BUILTINS
 from core.history import History
-from core.journal import ActionChanged, Entry, Refused, ToolCalled, ToolReturned
+from core.journal import (
+    ActionChanged,
+    DecisionChanged,
+    Entry,
+    Refused,
+    ToolCalled,
+    ToolReturned,
+)
 from core.policy import Rules, why_allowed
 from core.ticket import JsonObject
 
@@ -30,6 +37,7 @@ class Judged:
         decision: The decision that it became, or None.
         policy: The version of the rules, or None where none is recorded.
         rule: The tool's rule as it was then; None where its text is not kept.
+        again: What was judged later, in order: an override, the beginning of the call.
     """
 
     asked: Entry
@@ -40,6 +48,22 @@ class Judged:
     decision: str | None
     policy: str | None
     rule: "JsonObject | None"
+    again: "tuple[JudgedAgain, ...]" = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedAgain:
+    """A later judgement of the same call.
+
+    Attributes:
+        at: The journal entry that tells of it.
+        what: `overridden by NAME`, or `begun as ACTION`.
+        policy: The version of the rules.
+    """
+
+    at: Entry
+    what: str
+    policy: str
 
 
 def judged(history: History, kept: Iterable[Rules]) -> tuple[Judged, ...]:
@@ -104,4 +128,26 @@ def _judged(
         decision=decision.id if decision is not None else None,
         policy=policy,
         rule=rule,
+        again=_again(history, call.id),
     )
+
+
+def _again(history: History, call: str) -> tuple[JudgedAgain, ...]:
+    """What was judged after the proposal; nobody overrides their own."""
+    decision = history.decision_for(call)
+    proposer = decision.proposed_by if decision is not None else None
+    begun = {a.id: a.policy for a in history.actions if a.call == call}
+    found = []
+    for entry in history.journal:
+        match entry.body:
+            case DecisionChanged(call=id_, policy=str(policy)) if (
+                id_ == call and entry.actor.name != proposer
+            ):
+                what = f"overridden by {entry.actor.name}"
+                found.append(JudgedAgain(at=entry, what=what, policy=policy))
+            case ActionChanged(action=action, state="intended") if begun.get(action):
+                what, policy = f"begun as {action}", begun[action] or ""
+                found.append(JudgedAgain(at=entry, what=what, policy=policy))
+            case _:
+                pass
+    return tuple(found)

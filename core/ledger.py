@@ -7,6 +7,8 @@ is the last event's.
 """
 
 import hashlib
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -16,6 +18,18 @@ from typing import TypeAlias
 from core.decision import canonical
 from core.ticket import Actor, Json, TicketId
 from core.tool import ToolPolicy, ToolResult
+
+Sums: TypeAlias = Mapping[str, Decimal]
+"""Money by its currency (`""` where none is said), which is never added across them."""
+
+
+def by_currency(amounts: Iterable[tuple[Decimal | None, str | None]]) -> Sums:
+    """The sum of each currency; EUR and eur are one."""
+    sums: defaultdict[str, Decimal] = defaultdict(Decimal)
+    for amount, currency in amounts:
+        if amount is not None:
+            sums[(currency or "").strip().upper()] += amount
+    return dict(sorted(sums.items()))
 
 
 class ActionState(StrEnum):
@@ -59,6 +73,7 @@ class Action:
         input: The exact arguments, without the key.
         identity: The customer's id it was done for, or None.
         token: The fencing token of the hold that intended it.
+        policy: The version of the rules that let it begin; None for none recorded.
         events: In order.
     """
 
@@ -76,6 +91,7 @@ class Action:
     token: int
     by: Actor
     events: tuple[ActionEvent, ...]
+    policy: str | None = None
 
     @property
     def state(self) -> ActionState:

@@ -1,17 +1,25 @@
-"""What a tool call may do: free, needs identity, needs a decision, forbidden."""
+"""What a tool call may do: free, needs identity, needs a decision, forbidden.
+
+A limit is a number without a currency, and no rate is known here. One call's amount is
+held against it in the call's own currency. Where a sum counts, of a ticket or a day,
+what was moved in other currencies takes up the same limit, number by number: so a
+second currency opens no second limit. That is a bound and no sum of money; people are
+shown each currency by itself.
+"""
 
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
+from types import MappingProxyType
 from typing import TypeAlias
 
 import jsonschema
 
 from core.decision import Decision, canonical
 from core.history import History
-from core.ledger import Action
+from core.ledger import Action, Sums, by_currency
 from core.ticket import Json, JsonObject
 from core.tool import Approve, Consequence, ToolCall, ToolPolicy, ToolSpec
 
@@ -60,7 +68,7 @@ def judge(
     spec: ToolSpec | None,
     history: History,
     *,
-    spent_today: Decimal = Decimal(0),
+    spent_today: Sums = MappingProxyType({}),
 ) -> Judgement:
     """What the policy says of a call on this ticket now.
 
@@ -95,13 +103,14 @@ def _unverified(question: str | None) -> str:
 
 
 def _decide(
-    policy: ToolPolicy, call: ToolCall, history: History, spent_today: Decimal
+    policy: ToolPolicy, call: ToolCall, history: History, spent_today: Sums
 ) -> Judgement:
     amount = amount_of(policy, call.input)
     if policy.amount is not None and amount is None:
         return Forbid(why=f"{policy.amount} is not a positive amount of money")
     moved = amount or Decimal(0)
-    rule = _rule(policy, moved, history.spent_on_ticket(), spent_today)
+    currency = text_argument(policy.currency, call.input)
+    rule = _rule(policy, moved, currency, history.spent_on_ticket(), spent_today)
     if rule is None:
         return Allow()
     over = policy.four_eyes_over
@@ -109,19 +118,38 @@ def _decide(
 
 
 def _rule(
-    policy: ToolPolicy, amount: Decimal, on_ticket: Decimal, today: Decimal
+    policy: ToolPolicy,
+    amount: Decimal,
+    currency: str | None,
+    on_ticket: Sums,
+    today: Sums,
 ) -> str | None:
     if policy.approve is Approve.ALWAYS:
         return f"{policy.consequence.value} always needs a decision"
     over = policy.approve_over if policy.approve is Approve.OVER else None
-    per_ticket, per_day = policy.limit_per_ticket, policy.limit_per_day
     if over is not None and amount > over:
         return f"{policy.consequence.value} over {over}"
-    if per_ticket is not None and on_ticket + amount > per_ticket:
-        return f"over {per_ticket} on one ticket"
-    if per_day is not None and today + amount > per_day:
-        return f"over {per_day} on one day"
+    for limit, where, before in (
+        (policy.limit_per_ticket, "ticket", on_ticket),
+        (policy.limit_per_day, "day", today),
+    ):
+        sums = by_currency([*((v, k) for k, v in before.items()), (amount, currency)])
+        if limit is not None and _fills(sums) > limit:
+            return f"over {limit} on one {where}{_several(sums)}"
     return None
+
+
+def _fills(sums: Sums) -> Decimal:
+    """How much of a limit is taken up: the numbers alone, whatever the currency."""
+    return sum(sums.values(), Decimal(0))
+
+
+def _several(sums: Sums) -> str:
+    """The sums, where more than one currency counts; else the limit says it all."""
+    if len(sums) < 2:  # noqa: PLR2004 # several
+        return ""
+    parts = ", ".join(f"{v:f} {k or 'without a currency'}" for k, v in sums.items())
+    return f", all currencies counted: {parts}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,7 +23,7 @@ from typing import Protocol, TypeVar
 from core.decision import Decision, Operator, Role
 from core.history import Draft, History, QueueRow, Reply
 from core.journal import Body, Entry
-from core.ledger import Action, ActionEvent
+from core.ledger import Action, ActionEvent, Sums
 from core.lock import Hold, Lock
 from core.policy import Rules
 from core.standing import Standing
@@ -293,8 +293,11 @@ class Transaction(Protocol):
     def record(self, hold: Hold, action: str, event: ActionEvent) -> None:
         """Adds a dated event to an action (fenced)."""
 
-    def spent_today(self, tool: str) -> Decimal:
+    def spent_today(self, tool: str) -> Sums:
         """What done and open actions of a tool moved since midnight UTC."""
+
+    def moved_since(self, since: datetime) -> Mapping[str, Sums]:
+        """What done and open actions moved that were begun since, by tool."""
 
     def open_elsewhere(
         self, ticket: TicketId, tool: str, acted_on: str

@@ -39,9 +39,9 @@ class ToolPolicy:
             decision for each.
         expires: How long a decision may wait.
         timeout: How long a call may take before it is in doubt.
-        limit_per_ticket: Sum of amounts on one ticket above which a decision is
-            needed.
-        limit_per_day: The same over one day and all tickets.
+        limit_per_ticket: What all tools may move on one ticket, this call with it;
+            above it a decision is needed.
+        limit_per_day: What this tool may move in a day (UTC) on all tickets.
         amount: The argument that holds the amount.
         currency: The argument that holds the currency.
         identity: Whether the buyer must be verified.

@@ -2,11 +2,11 @@
 
 from collections import defaultdict
 from datetime import datetime
-from decimal import Decimal
+from itertools import groupby
 
 import sqlalchemy as sa
 
-from core.ledger import Action, ActionEvent, ActionState
+from core.ledger import Action, ActionEvent, ActionState, Sums, by_currency
 from core.ticket import TicketId
 from store.codec import actor, result_from_json, result_to_json
 from store.faults import decoding
@@ -53,6 +53,7 @@ def insert(connection: sa.Connection, action: Action) -> None:
                 "object": action.object,
                 "identity": action.identity,
                 "token": action.token,
+                "policy": action.policy,
                 "actor_kind": action.by.kind.value,
                 "actor_name": action.by.name,
                 "intended_at": action.events[0].at,
@@ -103,8 +104,10 @@ def ticket_of(connection: sa.Connection, action: str) -> TicketId | None:
     return None if found is None else TicketId(found)
 
 
-def spent(connection: sa.Connection, tool: str, since: datetime) -> Decimal:
-    """What a tool's actions, done or open, have moved that were intended since."""
+def moved(
+    connection: sa.Connection, since: datetime, tool: str | None = None
+) -> dict[str, Sums]:
+    """What actions, done or open, have moved that were intended since, by tool."""
     e = action_events.c
     last = action_events.alias("last").c
     newest = (
@@ -113,17 +116,23 @@ def spent(connection: sa.Connection, tool: str, since: datetime) -> Decimal:
         .scalar_subquery()
     )
     query = (
-        sa.select(actions.c.amount)
+        sa.select(actions.c.tool, actions.c.amount, actions.c.currency)
         .select_from(actions)
         .join(action_events, sa.and_(e.action_id == actions.c.id, e.n == newest))
         .where(
-            actions.c.tool == tool,
             actions.c.intended_at >= since,
             actions.c.amount.is_not(None),
             e.state.in_(_MOVED),
         )
+        .order_by(actions.c.tool)
     )
-    return sum(connection.scalars(query), Decimal(0))
+    if tool is not None:
+        query = query.where(actions.c.tool == tool)
+    found = connection.execute(query).all()
+    return {
+        name: by_currency((row.amount, row.currency) for row in rows)
+        for name, rows in groupby(found, key=lambda row: row.tool)
+    }
 
 
 def open_on(connection: sa.Connection, tool: str, acted_on: str) -> set[TicketId]:
@@ -170,6 +179,7 @@ def _action(row: Row, events: tuple[ActionEvent, ...]) -> Action:
         object=row.object,
         identity=row.identity,
         token=row.token,
+        policy=row.policy,
         by=actor(row.actor_kind, row.actor_name),
         events=events,
     )

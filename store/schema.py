@@ -265,6 +265,7 @@ actions = sa.Table(
     _text("object", null=True),
     _text("identity", null=True),
     _number("token"),
+    _text("policy", null=True),
     _text("actor_kind"),
     _text("actor_name"),
     _moment("intended_at"),

@@ -7,7 +7,6 @@ holder, and leaves the rest to the file of its aggregate.
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from datetime import datetime
-from decimal import Decimal
 from typing import TypeVar
 
 import sqlalchemy as sa
@@ -15,7 +14,7 @@ import sqlalchemy as sa
 from core.decision import Decision, Operator, Role
 from core.history import Draft, History, QueueRow, Reply
 from core.journal import Body, Entry
-from core.ledger import Action, ActionEvent
+from core.ledger import Action, ActionEvent, Sums
 from core.lock import Hold, Lock
 from core.policy import Rules
 from core.ports import (
@@ -291,12 +290,16 @@ class SqlTransaction:
         self._at_hand.held(hold).changed = True
         ledger.add_event(self._connection, hold.ticket, action, event)
 
-    def spent_today(self, tool: str) -> Decimal:
+    def spent_today(self, tool: str) -> Sums:
         """What done and open actions of a tool moved since midnight UTC."""
         if self._writes:  # a limit of the day spans tickets: one at a time counts
             self._engine.alone(self._connection, f"handoff spent {tool}")
         midnight = self.now.replace(hour=0, minute=0, second=0, microsecond=0)
-        return ledger.spent(self._connection, tool, midnight)
+        return ledger.moved(self._connection, midnight, tool).get(tool, {})
+
+    def moved_since(self, since: datetime) -> Mapping[str, Sums]:
+        """What done and open actions moved that were begun since, by tool."""
+        return ledger.moved(self._connection, since)
 
     def open_elsewhere(
         self, ticket: TicketId, tool: str, acted_on: str

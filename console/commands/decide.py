@@ -21,6 +21,7 @@ from core.decision import (
 from core.flows import supervise
 from core.flows.supervise import Decided, UnknownDecision, WrongArguments, why_not
 from core.ticket import Json
+from core.tool import ToolSpec
 
 
 @click.command(cls=base.Command)
@@ -77,12 +78,12 @@ def decide(
 
 async def _decide(decision: str, verdict: Verdict) -> Decision:
     async with base.at_desk() as desk:
-        spec = None
+        specs: tuple[ToolSpec, ...] = ()
         if verdict.kind == "override":
             found = await desk.store.read(lambda tx: tx.decision(decision))
-            specs = await wiring.tool_specs(desk.config) if found is not None else {}
-            spec = specs.get(found.tool) if found is not None else None
-        outcome = await supervise.decide(desk.store, decision, verdict, desk.me, spec)
+            tools = await wiring.tool_specs(desk.config) if found is not None else {}
+            specs = tuple(tools.values())
+        outcome = await supervise.decide(desk.store, decision, verdict, desk.me, specs)
     return _settled(outcome, decision)
 
 

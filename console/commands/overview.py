@@ -53,7 +53,8 @@ def _document(seen: Overview) -> shapes.Shape:
         "decisions": [shapes.decision(d) for d in seen.decisions],
         "undelivered": [shapes.reply(r) for r in seen.undelivered],
         "moved_today": {
-            name: shapes.money(amount) for name, amount in seen.moved.items()
+            tool: {currency: shapes.money(amount) for currency, amount in sums.items()}
+            for tool, sums in seen.moved.items()
         },
         "model_today": {
             "runs": spent.runs,

@@ -28,6 +28,7 @@ from core.flows import handoff, person, supervise, unsend
 from core.flows.withheld import discard_withheld, save_draft, send_withheld
 from core.lock import Acquired, AlreadyYours, HeldBy, PassedOn, TakeoverWanted
 from core.ticket import TicketId
+from core.tool import ToolSpec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,15 +163,15 @@ class Acts:
 
         async def settle(ticket: TicketId) -> Said:
             del ticket
-            spec = None
+            specs: tuple[ToolSpec, ...] = ()
             if ruling.kind == "override" and self._services.tools is not None:
-                spec = (await self._services.tools()).get(decision.tool)
+                specs = tuple((await self._services.tools()).values())
             verdict = Verdict(
                 kind=ruling.kind, why=ruling.why, input=ruling.input, seen=ruling.seen
             )
             return _ruled(
                 await supervise.decide(
-                    self._store, decision.id, verdict, self._me, spec
+                    self._store, decision.id, verdict, self._me, specs
                 )
             )
 

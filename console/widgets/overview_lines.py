@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from console.overview import Overview
 from console.widgets.sight import Sight
 from console.widgets.spans import Line, Span, clip, fit, line, named
-from console.wording import count, doing, money, span_of, stopped_words
+from console.wording import count, doing, money, span_of, stopped_words, sums_words
 from core.cleanse import one_line
 from core.history import QueueRow
 
@@ -86,8 +86,8 @@ def _undelivered(seen: Overview) -> tuple[str, str, str]:
 
 
 def _moved(seen: Overview) -> tuple[str, str, str]:
-    parts = [f"{one_line(n, 30)} {v:,f}" for n, v in seen.moved.items() if v]
-    return "money today", ", ".join(parts) or "none moved", "text"
+    parts = [f"{one_line(n, 30)} {sums_words(v)}" for n, v in seen.moved.items()]
+    return "money today", "; ".join(parts) or "none moved", "text"
 
 
 def _spent(seen: Overview) -> tuple[str, str, str]:

@@ -8,7 +8,6 @@ after it, the result. A call without an answer is in doubt and is looked at agai
 
 from collections.abc import Mapping
 from dataclasses import replace
-from decimal import Decimal
 from typing import TypeAlias
 
 from core.boundary import seen_at
@@ -45,6 +44,7 @@ from core.ledger import (
     Execute,
     Reconcile,
     Reuse,
+    Sums,
     idempotency_key,
     what_now,
 )
@@ -209,9 +209,9 @@ def _taken_elsewhere(
     return f"{other} has something open on {name}; its end must be known first"
 
 
-def _spent_today(tx: Transaction, spec: ToolSpec) -> Decimal:
+def _spent_today(tx: Transaction, spec: ToolSpec) -> Sums:
     limited = spec.policy.limit_per_day is not None
-    return tx.spent_today(spec.name) if limited else Decimal(0)
+    return tx.spent_today(spec.name) if limited else {}
 
 
 def _changed_since(
@@ -258,6 +258,7 @@ def _intend(
         token=work.hold.token,
         by=work.actor,
         events=(event,),
+        policy=work.policy,
     )
     tx.intend(work.hold, action)
     begun = moved(action, ActionState.INTENDED, policy=work.policy)
@@ -296,7 +297,7 @@ def _propose(
         policy=work.policy,
     )
     tx.propose(work.hold, decision)
-    tx.append_as(work.hold, work.actor, told(decision))
+    tx.append_as(work.hold, work.actor, told(decision, policy=work.policy))
 
 
 def _read_so_far(history: History) -> tuple[int, ...]:

@@ -52,7 +52,9 @@ class Ask:
     action: Action | None
 
 
-def told(decision: Decision, *, why: str | None = None) -> DecisionChanged:
+def told(
+    decision: Decision, *, why: str | None = None, policy: str | None = None
+) -> DecisionChanged:
     """A decision's present state as its journal entry."""
     settled = decision.final_input is not None and decision.state in READY
     return DecisionChanged(
@@ -67,6 +69,7 @@ def told(decision: Decision, *, why: str | None = None) -> DecisionChanged:
         amount=str(decision.amount) if decision.amount is not None else None,
         currency=decision.currency,
         expires_at=decision.expires_at.isoformat(),
+        policy=policy,
     )
 
 

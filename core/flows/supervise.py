@@ -1,5 +1,6 @@
 """Supervisors decide: a verdict is stored here and executed by the next holder."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeAlias
@@ -22,7 +23,7 @@ from core.decision import (
 )
 from core.flows.recording import told
 from core.journal import Refused
-from core.policy import Allow, Forbid, NeedsDecision, NeedsIdentity, judge
+from core.policy import Allow, Forbid, NeedsDecision, NeedsIdentity, judge, rules_of
 from core.ports import Store, Transaction
 from core.ticket import operator, system
 from core.tool import ToolCall, ToolSpec
@@ -48,7 +49,7 @@ async def decide(
     decision: str,
     verdict: Verdict,
     by: Operator,
-    spec: ToolSpec | None,
+    specs: Sequence[ToolSpec],
 ) -> Decided:
     """Settles a decision, or says why not; whatever happened is journaled.
 
@@ -57,13 +58,13 @@ async def decide(
         decision: Its id.
         verdict: What the supervisor says.
         by: The supervisor; the right is read again within the transaction.
-        spec: The decision's tool, to judge an override's arguments; an override
-            without it is refused.
+        specs: The tools, to judge an override's arguments; an override is refused
+            without the decision's own.
 
     Raises:
         StoreUnreachable: Nothing was changed.
     """
-    return await store.write(lambda tx: _decide(tx, decision, verdict, by, spec))
+    return await store.write(lambda tx: _decide(tx, decision, verdict, by, specs))
 
 
 def _decide(
@@ -71,7 +72,7 @@ def _decide(
     decision_id: str,
     verdict: Verdict,
     by: Operator,
-    spec: ToolSpec | None,
+    specs: Sequence[ToolSpec],
 ) -> Decided:
     found = tx.decision(decision_id)
     if found is None:
@@ -79,7 +80,7 @@ def _decide(
     history = tx.history(found.ticket)
     decision = history.decision(decision_id) or found
     if verdict.kind == "override":
-        judged = _override(tx, decision, verdict, spec)
+        judged = _override(tx, decision, verdict, specs)
         if isinstance(judged, WrongArguments):
             return judged
         decision = judged
@@ -92,14 +93,15 @@ def _decide(
         now=tx.now,
         begun=history.action_of(decision.id) is not None,
     )
-    _keep(tx, decision, outcome, by, verdict)
+    _keep(tx, decision, outcome, by, verdict, specs)
     return outcome
 
 
 def _override(
-    tx: Transaction, decision: Decision, verdict: Verdict, spec: ToolSpec | None
+    tx: Transaction, decision: Decision, verdict: Verdict, specs: Sequence[ToolSpec]
 ) -> Decision | WrongArguments:
     """Policy is asked again on the new arguments; they may need a second person."""
+    spec = next((s for s in specs if s.name == decision.tool), None)
     if spec is None:
         why = f"the tool {decision.tool} can't be reached to check the arguments"
         return WrongArguments(why=why)
@@ -119,15 +121,19 @@ def _keep(
     outcome: Settlement,
     by: Operator,
     verdict: Verdict,
+    specs: Sequence[ToolSpec],
 ) -> None:
     me = operator(by.name)
     match outcome:
         case Approved(decision=new) | Overridden(decision=new) | Rejected(decision=new):
             tx.save_decision(new)
-            tx.append(new.ticket, me, told(new))
+            policy = _rules_of_override(tx, verdict, specs)
+            tx.append(new.ticket, me, told(new, policy=policy))
         case FirstOfTwo(decision=new):
             tx.save_decision(new)
-            tx.append(new.ticket, me, told(new, why=f"first of two: {by.name}"))
+            policy = _rules_of_override(tx, verdict, specs)
+            why = f"first of two: {by.name}"
+            tx.append(new.ticket, me, told(new, why=why, policy=policy))
         case Expired(decision=new):
             tx.save_decision(new)
             tx.append(new.ticket, system("expiry"), told(new))
@@ -136,6 +142,17 @@ def _keep(
                 what=f"{verdict.kind} {decision.id}", rule=why_not(outcome)
             )
             tx.append(decision.ticket, me, refused)
+
+
+def _rules_of_override(
+    tx: Transaction, verdict: Verdict, specs: Sequence[ToolSpec]
+) -> str | None:
+    """The version of the rules that judged new arguments, which is kept."""
+    if verdict.kind != "override":
+        return None
+    rules = rules_of(specs)
+    tx.keep_rules(rules)
+    return rules.version
 
 
 def why_not(outcome: AlreadyDecided | Stale | NotAllowed) -> str:

@@ -517,8 +517,10 @@ class SceneStore:
     def outbox(self) -> tuple[Reply, ...]:
         return tuple(r for s in self.scenes for r in s.outbox)
 
-    def spent_today(self, tool: str) -> Decimal:
-        return Decimal("212.40")
+    def moved_since(self, since: datetime) -> dict[str, dict[str, Decimal]]:
+        del since
+        moved = {"EUR": Decimal("212.40"), "GBP": Decimal("20.00")}
+        return {"refund_order": moved}
 
     def model_costs(self, since: datetime) -> Spent:
         return Spent(runs=31, cost_usd=Decimal("4.18"), unknown=0)

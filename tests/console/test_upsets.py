@@ -111,7 +111,7 @@ async def test_a_decision_that_a_colleague_settles_meanwhile_says_who_and_keeps_
         await press(pilot, "x", *"not like this")
         seen = (await stored(counter.store, ticket)).standing.last_seq
         approve = Verdict(kind="approve", why="", input=None, seen=seen)
-        await decide(counter.store, "D-1", approve, BOSS, None)
+        await decide(counter.store, "D-1", approve, BOSS, ())
         await until(pilot, lambda: "already approved by Noor" in screen_text(app))
         await press(pilot, "enter")
         assert isinstance(app.screen, DecisionPanel)

@@ -181,7 +181,7 @@ def test_f128_the_overview_cleanses_every_name() -> None:
         workers=(),
         decisions=(),
         undelivered=(),
-        moved={},
+        moved={bad: {bad: Decimal(556), "GBP": Decimal("20.00")}},
         spent=Spent(runs=2, cost_usd=Decimal("0.5"), unknown=1),
         people=(Operator(name=bad, role=Role.AGENT),),
         presences=(

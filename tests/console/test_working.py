@@ -102,7 +102,7 @@ async def test_rule_06_what_needs_a_decision_is_proposed_and_executed_from_the_d
         await filled_in(pilot, app, order_id="O-1", amount="80.00")
         await until(pilot, lambda: "a supervisor decides" in told(app))
         (proposed,) = (await stored(counter.store, ticket)).decisions
-        await decide(counter.store, proposed.id, APPROVE, SAM, None)
+        await decide(counter.store, proposed.id, APPROVE, SAM, ())
         await until(pilot, lambda: "approved by Sam" in screen_text(app))
         await press(pilot, "A")
         await picked(pilot, app, proposed.id)

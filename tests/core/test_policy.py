@@ -149,9 +149,33 @@ def test_a_limit_per_ticket_counts_what_was_done_and_what_is_open() -> None:
 def test_a_limit_per_day_counts_all_tickets() -> None:
     spec = replace(REFUND, policy=replace(REFUND.policy, limit_per_day=Decimal(100)))
     chart = history(said("hi"), VERIFIED)
-    spent = {"spent_today": Decimal(90)}
+    spent = {"spent_today": {"": Decimal(90)}}
     assert judge(refund("10.00"), spec, chart, **spent) == Allow()
     assert isinstance(judge(refund("10.01"), spec, chart, **spent), NeedsDecision)
+
+
+def test_a_second_currency_opens_no_second_limit_and_is_no_sum_of_money() -> None:
+    done = replace(
+        action(ActionState.INTENDED, ActionState.DONE, on="O-2"), currency="GBP"
+    )
+    chart = history(said("hi"), VERIFIED, actions=[done])
+    euros = replace(refund("20.01"), input=_in("20.01", "eur"))
+    asked = judged(euros, chart=chart, limit_per_ticket=Decimal(100))
+    assert asked == NeedsDecision(
+        rule="over 100 on one ticket, all currencies counted: 20.01 EUR, 80.00 GBP",
+        four_eyes=False,
+    )
+    spec = replace(REFUND, policy=replace(REFUND.policy, limit_per_day=Decimal(100)))
+    today = {"EUR": Decimal(70), "GBP": Decimal("10.50")}
+    asked = judge(euros, spec, history(said("hi"), VERIFIED), spent_today=today)
+    assert asked == NeedsDecision(
+        rule="over 100 on one day, all currencies counted: 90.01 EUR, 10.50 GBP",
+        four_eyes=False,
+    )
+
+
+def _in(amount: str, currency: str) -> Json:
+    return {"order_id": "O-1", "amount": amount, "currency": currency}
 
 
 @pytest.mark.parametrize(

@@ -159,7 +159,7 @@ async def _decide(store: Store, kind: str) -> bool:
             why="as agreed",
             seen=history.newest_buyer_seq(),
         )
-        await supervise.decide(store, decision.id, verdict, SUP, _refunds())
+        await supervise.decide(store, decision.id, verdict, SUP, (_refunds(),))
     return bool(pending)
 
 

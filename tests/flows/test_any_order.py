@@ -218,7 +218,9 @@ class AnyOrder(RuleBasedStateMachine):
             input=given if kind == "override" else None,
             seen=chart.standing.last_seq if looked else None,
         )
-        outcome = self._does(decide(self.world.store, found.id, verdict, SUP, REFUNDS))
+        outcome = self._does(
+            decide(self.world.store, found.id, verdict, SUP, (REFUNDS,))
+        )
         self.allowed += isinstance(outcome, Approved | Overridden)
 
     @rule()

@@ -79,7 +79,7 @@ async def says(
 ) -> Decided:
     """A supervisor's verdict on the ticket's newest decision."""
     found = await world.decision(ticket)
-    return await decide(world.store, found.id, verdict, by, REFUNDS)
+    return await decide(world.store, found.id, verdict, by, (REFUNDS,))
 
 
 def result_texts(world: World) -> list[str]:
@@ -135,8 +135,8 @@ async def test_f13_one_rejected_and_one_approved_are_told_apart(world: World) ->
     other = {"order_id": "O-2", "amount": "90.00"}
     ticket = await proposed(world, WANTED, other)
     first, second = (await world.chart(ticket)).decisions
-    await decide(world.store, first.id, REJECT, SUP, REFUNDS)
-    await decide(world.store, second.id, APPROVE, SUP, REFUNDS)
+    await decide(world.store, first.id, REJECT, SUP, (REFUNDS,))
+    await decide(world.store, second.id, APPROVE, SUP, (REFUNDS,))
     await world.runs(ticket)
     assert [given for name, given, _ in world.shop.calls if "refund" in name] == [other]
     told = result_texts(world)[-2:]
@@ -154,7 +154,7 @@ async def test_f01_two_approvals_at_the_same_instant_execute_once(
     found = await world.decision(ticket)
     outcomes = await asyncio.gather(
         *(
-            decide(world.store, found.id, APPROVE, by, REFUNDS)
+            decide(world.store, found.id, APPROVE, by, (REFUNDS,))
             for by in (SUP, DEP, SUP, DEP)
         )
     )

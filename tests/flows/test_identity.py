@@ -101,7 +101,7 @@ async def test_rule_07_what_rested_on_the_first_identity_is_not_executed(
     ticket = await in_household(world)
     (proposed,) = (await world.chart(ticket)).decisions
     assert proposed.identity == "c-1"
-    settled = await decide(world.store, proposed.id, APPROVE, SUP, None)
+    settled = await decide(world.store, proposed.id, APPROVE, SUP, ())
     assert isinstance(settled, Approved)
     await take_over(world.store, ticket, ANA)
     await give_back(world.store, ticket, ANA, GiveBack(to="agent", carry_on=True))
@@ -266,7 +266,7 @@ async def test_rule_07_a_proposal_of_a_person_does_not_outlive_a_new_identity(
     proposed = await use_tool(lite.house, ticket, ANA, *refund("O-1", "80.00"))
     assert isinstance(proposed, Proposed)
     await verify(lite.store, ticket, ANA, known("c-2"))
-    await decide(lite.store, proposed.decision.id, APPROVE, SUP, None)
+    await decide(lite.store, proposed.decision.id, APPROVE, SUP, ())
     await give_back(lite.store, ticket, ANA, GiveBack(to="agent"))
     await lite.runs(ticket)
     assert lite.shop.effects == 0
@@ -288,7 +288,7 @@ async def test_f06_two_tickets_on_one_order_ask_for_its_money_one_after_the_othe
     other = await use_tool(world.house, second, ANA, *refund("O-2", "20.00"))
     assert isinstance(other, Used)
     reject = Verdict(kind="reject", why="no", input=None, seen=None)
-    await decide(world.store, asked.decision.id, reject, SUP, None)
+    await decide(world.store, asked.decision.id, reject, SUP, ())
     now = await use_tool(world.house, second, ANA, *refund("O-1", "20.00"))
     assert isinstance(now, Used)
     assert world.shop.effects == 2
@@ -307,13 +307,13 @@ async def test_f06_an_override_does_not_reach_what_another_ticket_is_not_done_wi
         asked[order] = made.decision.id
     _, other = refund("O-1", "70.00")
     override = Verdict(kind="override", why="that one", input=other, seen=None)
-    outcome = await decide(world.store, asked["O-2"], override, SUP, REFUNDS)
+    outcome = await decide(world.store, asked["O-2"], override, SUP, (REFUNDS,))
     assert isinstance(outcome, Overridden)
     done = await execute_decision(world.house, second, ANA, asked["O-2"])
     assert isinstance(done, NotPossible)
     assert done.why.startswith(f"{first} has something open on O-1")
     assert world.shop.effects == 0
-    await decide(world.store, asked["O-1"], APPROVE, SUP, None)
+    await decide(world.store, asked["O-1"], APPROVE, SUP, ())
     done = await execute_decision(world.house, first, ANA, asked["O-1"])
     assert isinstance(done, Used)
     assert world.shop.effects == 1

@@ -110,7 +110,7 @@ async def deciding(world: World) -> TicketId:
     """A supervisor approves, and the run that is to execute dies at once."""
     ticket = await proposed(world)
     name = (await world.decision(ticket)).id
-    await decide(world.store, name, APPROVE, SUP, None)
+    await decide(world.store, name, APPROVE, SUP, ())
     await dies(world, ticket, at=1, after=True)
     return ticket
 

@@ -102,11 +102,11 @@ async def test_f15_a_person_s_own_proposal_needs_another_one(world: World) -> No
     proposed = outcome.decision
     assert proposed.proposed_by == "sup"
     assert proposed.policy == rules_of(world.shop.specs_now).version
-    own = await decide(world.store, proposed.id, APPROVE, SUP, REFUNDS)
+    own = await decide(world.store, proposed.id, APPROVE, SUP, (REFUNDS,))
     assert isinstance(own, NotAllowed)
     early = await execute_decision(world.house, ticket, SUP, proposed.id)
     assert early == NotPossible(why=f"{proposed.id} is pending")
-    other = await decide(world.store, proposed.id, APPROVE, DEP, REFUNDS)
+    other = await decide(world.store, proposed.id, APPROVE, DEP, (REFUNDS,))
     assert isinstance(other, Approved)
     used = await execute_decision(world.house, ticket, SUP, proposed.id)
     assert isinstance(used, Used)
@@ -121,7 +121,7 @@ async def test_rule_06_only_the_holder_executes_what_was_approved(world: World) 
     ticket = await held(world)
     outcome = await refunds(world, ticket, LARGE)
     assert isinstance(outcome, Proposed)
-    await decide(world.store, outcome.decision.id, APPROVE, SUP, REFUNDS)
+    await decide(world.store, outcome.decision.id, APPROVE, SUP, (REFUNDS,))
     other = await execute_decision(world.house, ticket, BEN, outcome.decision.id)
     assert isinstance(other, NotHolder)
     none = await execute_decision(world.house, ticket, ANA, "D-NONE")
@@ -138,9 +138,9 @@ async def test_rule_06_an_approval_can_be_taken_back_until_it_is_begun(
     outcome = await refunds(world, ticket, LARGE)
     assert isinstance(outcome, Proposed)
     name = outcome.decision.id
-    approved = await decide(world.store, name, APPROVE, SUP, REFUNDS)
+    approved = await decide(world.store, name, APPROVE, SUP, (REFUNDS,))
     assert isinstance(approved, Approved)
-    back = await decide(world.store, name, REJECT, DEP, REFUNDS)
+    back = await decide(world.store, name, REJECT, DEP, (REFUNDS,))
     assert isinstance(back, Rejected)
     assert back.decision.final_input is None
     assert back.decision.decided_by == "dep"
@@ -157,7 +157,7 @@ async def test_f10_identity_that_changed_since_the_approval_stops_the_execution(
     ticket = await held(world)
     outcome = await refunds(world, ticket, LARGE)
     assert isinstance(outcome, Proposed)
-    await decide(world.store, outcome.decision.id, APPROVE, SUP, REFUNDS)
+    await decide(world.store, outcome.decision.id, APPROVE, SUP, (REFUNDS,))
     await verify(world.store, ticket, ANA, replace(KNOWN, customer="c-2"))
     refused = await execute_decision(world.house, ticket, ANA, outcome.decision.id)
     assert refused == NotPossible(

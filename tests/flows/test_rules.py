@@ -5,14 +5,16 @@ from decimal import Decimal
 
 import sqlalchemy as sa
 
+from core.decision import Overridden, Verdict
 from core.flows.handoff import take_over
 from core.flows.operate import use_tool
+from core.flows.supervise import decide
 from core.judged import Judged, judged
 from core.policy import rules_of
 from core.ticket import TicketId
 from core.tool import Approve
 from tests.flows.test_operate import SMALL, held
-from tests.flows.world import ANA, FIND, LOOKUP, REFUNDS, World, calls
+from tests.flows.world import ANA, FIND, LOOKUP, REFUNDS, SUP, World, calls
 from tests.worlds.brains import Reply, Script
 
 LARGE = {"order_id": "O-2", "amount": "80.00"}
@@ -103,6 +105,37 @@ async def test_a_version_is_kept_once_and_an_altered_text_is_not_believed(
     assert not broken.intact
     assert [j.rule for j in await said(lite, ticket)] == [None, None]
     assert [j.verdict for j in await said(lite, ticket)] == ["allowed", "allowed"]
+
+
+async def test_an_override_and_the_beginning_of_a_call_keep_the_rules_that_judged_them(
+    world: World,
+) -> None:
+    ticket = await worked(world)
+    old = rules_of(world.shop.specs_now).version
+    (found,) = [j for j in await said(world, ticket) if j.decision is not None]
+    (free,) = [j for j in await said(world, ticket) if "needs no" in j.why]
+    action = (await world.chart(ticket)).action_for(free.call)
+    assert action is not None
+    assert [(a.what, a.policy) for a in free.again] == [(f"begun as {action.id}", old)]
+    less = Verdict(kind="override", why="", input=SMALL | {"order_id": "O-2"}, seen=99)
+    tighter = (FIND, LOOKUP, REFUNDS)
+    settled = await decide(world.store, found.decision or "", less, SUP, tighter)
+    assert isinstance(settled, Overridden)
+    world.shop.specs_now = (FIND, LOOKUP, FREELY)
+    world.model.brain = Script([Reply(text="Done.")])
+    await world.runs(ticket)
+    (after,) = [j for j in await said(world, ticket) if j.decision is not None]
+    kept = {r.version for r in await world.store.read(lambda tx: tx.rules())}
+    done = (await world.chart(ticket)).action_of(found.decision or "")
+    versions = [rules_of(s).version for s in (tighter, world.shop.specs_now)]
+    assert done is not None
+    assert done.policy == versions[1]
+    assert after.policy == old
+    assert [(a.what, a.policy) for a in after.again] == [
+        (f"overridden by {SUP.name}", versions[0]),
+        (f"begun as {done.id}", versions[1]),
+    ]
+    assert kept == {old, *versions}
 
 
 def test_equal_rules_have_one_version_and_others_another() -> None:

@@ -164,7 +164,7 @@ async def test_rule_06_an_agent_s_own_console_can_t_settle_either(
     found = await house.decision(ticket)
     store = opened(logins, EVE.name)
     try:
-        outcome = await decide(store, found.id, APPROVE, EVE, REFUNDS)
+        outcome = await decide(store, found.id, APPROVE, EVE, (REFUNDS,))
         assert isinstance(outcome, NotAllowed)
         # a patched console that claims the right is told no by the database
         with pytest.raises(StoreUnreachable, match="only a supervisor settles"):
@@ -194,9 +194,9 @@ async def test_rule_06_a_supervisor_s_login_settles_in_its_own_name_only(
             mia.rollback()
     store = opened(logins, MIA.name)
     try:
-        approved = await decide(store, found.id, APPROVE, MIA, REFUNDS)
+        approved = await decide(store, found.id, APPROVE, MIA, (REFUNDS,))
         assert isinstance(approved, Approved)
-        back = await decide(store, found.id, REJECT, MIA, REFUNDS)
+        back = await decide(store, found.id, REJECT, MIA, (REFUNDS,))
         assert isinstance(back, Rejected)
         with plainly(logins, MIA) as mia, pytest.raises(psycopg.Error):
             mia.execute(FORGERIES["approve"])  # type: ignore[arg-type]
@@ -215,14 +215,14 @@ async def test_f15_four_eyes_are_two_logins(house: World, logins: str) -> None:
     try:
         with plainly(logins, MIA) as mia, pytest.raises(psycopg.Error):
             mia.execute(alone)  # type: ignore[arg-type]
-        one = await decide(first, found.id, APPROVE, MIA, REFUNDS)
+        one = await decide(first, found.id, APPROVE, MIA, (REFUNDS,))
         assert isinstance(one, FirstOfTwo)
         with (
             plainly(logins, MIA) as mia,
             pytest.raises(psycopg.errors.InsufficientPrivilege, match="two different"),
         ):
             mia.execute(FORGERIES["approve"])  # type: ignore[arg-type]
-        two = await decide(second, found.id, APPROVE, MAX, REFUNDS)
+        two = await decide(second, found.id, APPROVE, MAX, (REFUNDS,))
         assert isinstance(two, Approved)
     finally:
         await first.close()
@@ -245,9 +245,11 @@ async def test_f15_nobody_approves_their_own_by_console_core_or_plain_sql(
         asked = await use_tool(hands, ticket, MIA, REFUNDS.name, wanted)
         assert isinstance(asked, Proposed)
         name = asked.decision.id
-        assert isinstance(await decide(store, name, APPROVE, MIA, REFUNDS), NotAllowed)
+        assert isinstance(
+            await decide(store, name, APPROVE, MIA, (REFUNDS,)), NotAllowed
+        )
         less = replace(APPROVE, kind="override", input=wanted)
-        assert isinstance(await decide(store, name, less, MIA, REFUNDS), NotAllowed)
+        assert isinstance(await decide(store, name, less, MIA, (REFUNDS,)), NotAllowed)
         with (
             plainly(logins, MIA) as mia,
             pytest.raises(psycopg.errors.InsufficientPrivilege, match="own proposal"),
@@ -277,7 +279,7 @@ async def test_a_worker_s_login_runs_the_agent_and_is_no_person(
     assert await admit_worker(house.store, ADMIN, BOT) == ()
     ticket = await waits(house)
     found = await house.decision(ticket)
-    await decide(house.store, found.id, APPROVE, ADMIN, REFUNDS)
+    await decide(house.store, found.id, APPROVE, ADMIN, (REFUNDS,))
     store = opened(logins, BOT)
     elsewhere = replace(house, store=store, house=replace(house.house, store=store))
     try:

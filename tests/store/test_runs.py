@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import sqlalchemy as sa
 
-from core.ledger import ActionEvent, ActionState
+from core.ledger import ActionEvent, ActionState, Sums
 from core.lock import Hold
 from core.ports import RunEnd, Transaction
 from core.ticket import RunId, agent, system
@@ -154,7 +154,7 @@ async def test_what_a_tool_moved_today_counts_done_and_open_actions(
 ) -> None:
     hold = await _started(store)
 
-    def act(tx: Transaction) -> Decimal:
+    def act(tx: Transaction) -> Sums:
         midnight = tx.now.replace(hour=0, minute=0, second=0, microsecond=0)
         for name, amount, at in (
             ("A-1", "10.10", midnight),
@@ -167,8 +167,8 @@ async def test_what_a_tool_moved_today_counts_done_and_open_actions(
         tx.record(hold, "A-3", failed)
         return tx.spent_today("refund_order")
 
-    assert await store.write(act) == Decimal("30.30")
-    assert await store.read(lambda tx: tx.spent_today("other")) == Decimal(0)
+    assert await store.write(act) == {"EUR": Decimal("30.30")}
+    assert await store.read(lambda tx: tx.spent_today("other")) == {}
 
 
 async def test_replies_are_deliverable_until_a_sender_has_them(store: SqlStore) -> None:

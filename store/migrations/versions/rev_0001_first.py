@@ -171,6 +171,7 @@ def upgrade() -> None:  # noqa: PLR0915 # one statement a table
         sa.Column("object", sa.Text(), nullable=True),
         sa.Column("identity", sa.Text(), nullable=True),
         sa.Column("token", sa.BigInteger(), nullable=False),
+        sa.Column("policy", sa.Text(), nullable=True),
         sa.Column("actor_kind", sa.Text(), nullable=False),
         sa.Column("actor_name", sa.Text(), nullable=False),
         sa.Column("intended_at", TIME, nullable=False),
