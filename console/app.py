@@ -16,6 +16,7 @@ from pathlib import Path
 
 from rich.text import Text
 from textual import events
+from textual.message_pump import MessagePump
 from typing_extensions import override
 
 from console.live import Services
@@ -29,8 +30,18 @@ log = logging.getLogger("handoff.console")
 log.addHandler(logging.NullHandler())  # else an unconfigured log paints the screen
 
 
+_LAST_KEYS = 1.0
+"""Seconds that a killed console takes at most to take the keys that came before."""
+
 _LAST_WORDS = 2.0
-"""Seconds that a killed console takes at most to keep drafts."""
+"""Seconds that it then takes at most to keep drafts."""
+
+
+async def _taken_up(by: MessagePump) -> None:
+    """Waits until everything that was sent to somebody before is dealt with."""
+    taken = asyncio.Event()
+    if by.call_later(taken.set):
+        await taken.wait()
 
 
 class HandoffApp(PacedApp, inherit_bindings=False):
@@ -89,6 +100,11 @@ class HandoffApp(PacedApp, inherit_bindings=False):
 
     async def _leave(self, code: int) -> None:
         """Keeps what was written, if that is quick, and goes."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_LAST_KEYS):
+                await _taken_up(self)
+                if self.focused is not None:
+                    await _taken_up(self.focused)
         with suppress(TimeoutError):
             async with asyncio.timeout(_LAST_WORDS):
                 for screen in self.screen_stack:

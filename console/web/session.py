@@ -130,11 +130,14 @@ class Session(AppService):
 
     @override
     async def stop(self) -> None:
-        """Ends the console, which keeps what was written."""
+        """Ends the console, which keeps what was written.
+
+        Its input ends, not the process: so it has read every key before it leaves.
+        """
         process = self._process
         if process is None or process.returncode is not None:
             return
-        process.terminate()
+        self.stdin.close()
         try:
             async with asyncio.timeout(_GRACE):
                 await process.wait()

@@ -1,5 +1,9 @@
 """The desk on a real store: a ticket is taken, worked and given back."""
 
+import asyncio
+import os
+import signal
+
 from console.keytable import COMMANDS
 from console.screens.desk import Desk
 from console.screens.give_back import GiveBackPanel
@@ -15,6 +19,7 @@ from tests.console.steps import (
     app_on,
     desk_of,
     held,
+    key_event,
     pane_text,
     press,
     screen_text,
@@ -137,6 +142,25 @@ async def test_f113_drafts_of_reply_and_note_come_back_after_a_restart(
         await until(pilot, lambda: desk_of(again).query_one(Composer).text == "R")
         await press(pilot, "n")
         await until(pilot, lambda: desk_of(again).query_one(Composer).text == "N")
+
+
+async def test_f113_letters_that_wait_behind_slow_work_are_kept_at_a_kill(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("Hello?")
+    await take_over(counter.store, ticket, ME)
+    async with sitting(counter.store) as (pilot, app):
+        await shown(pilot, app, ticket)
+        await press(pilot, "r")
+        slow = asyncio.Event()
+        app.call_later(slow.wait)
+        for letter in "half a sent":
+            app.post_message(key_event(letter))
+        os.kill(os.getpid(), signal.SIGTERM)
+        asyncio.get_running_loop().call_later(0.2, slow.set)
+        await until(pilot, lambda: not app.is_running)
+    drafts = (await stored(counter.store, ticket)).drafts
+    assert [d.text for d in drafts] == ["half a sent"]
 
 
 async def test_f136_what_the_operator_types_is_never_parsed(counter: Counter) -> None:

@@ -71,6 +71,13 @@ class Page:
         said = await self.ask("Runtime.evaluate", expression=script)
         return said["result"].get("value")
 
+    async def becomes(self, script: str, limit: float = 40) -> None:
+        """Waits until a line of script is true on the page."""
+        end = time.monotonic() + limit
+        while not await self.value(script):
+            assert time.monotonic() < end, f"never {script!r}"
+            await asyncio.sleep(0.02)
+
     async def press(self, key: str) -> None:
         """Presses a key: a letter, a name of `CODES`, or `ctrl+` and a letter."""
         plain = key.removeprefix("ctrl+")

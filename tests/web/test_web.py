@@ -133,7 +133,7 @@ async def test_what_is_not_safe_or_not_possible_is_refused_in_one_line(
 
 
 async def gone(pids: list[int]) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(40):
         while any(alive(pid) for pid in pids):
             await asyncio.sleep(0.05)
 
@@ -166,7 +166,7 @@ def held_by(history: History) -> str | None:
 
 
 async def comes_true(counter: Counter, ticket: TicketId, wanted: str | None) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(40):
         while held_by(await history_of(counter, ticket)) != wanted:
             await asyncio.sleep(0.05)
 
@@ -219,7 +219,7 @@ async def _leaves(page: Page, web: Served) -> None:
     await gone(consoles)
     await page.shows("The console was left.")
     assert "Lamp" not in page.screen()
-    assert await page.value("document.body.classList.contains('-closed')")
+    await page.becomes("document.body.classList.contains('-closed')")
     assert all(url.startswith((web.base, "data:")) for url in page.urls), page.urls
 
 
