@@ -87,11 +87,11 @@ def _head(entry: Entry, under: SentUnder | None) -> str:
     who = f"#{entry.seq} {by_whom(entry, under)}"
     match entry.body:
         case ToolCalled(name=name):
-            return f"{who}: calls {one_line(name, 60)}"
+            return f"{who} calls {one_line(name, 60)}"
         case ToolReturned(is_error=is_error):
-            return f"{who}: {'gets an error' if is_error else 'gets'}"
+            return f"{who} {'gets an error' if is_error else 'gets'}"
         case StateAmended():
-            return f"{who}: state"
+            return f"{who} amends the state"
         case _:
             line, *_ = entry_line(entry, under).strip().split("\n")
             return f"#{line.removesuffix(':')}"

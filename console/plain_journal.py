@@ -10,6 +10,7 @@ from typing import assert_never
 
 from console.shapes import when
 from console.wording import (
+    DELIVERY,
     happened,
     identity_change,
     identity_words,
@@ -64,7 +65,7 @@ def compact(value: Json) -> str:
 
 def entry_line(entry: Entry, sent: SentUnder | None = None) -> str:
     """A journal entry, its text below it; a message of ours with its identity."""
-    return f"{entry.seq:>4} {by_whom(entry, sent)}: {_told(entry.body)}"
+    return f"{entry.seq:>4} {by_whom(entry, sent)} {_told(entry)}"
 
 
 def by_whom(entry: Entry, sent: SentUnder | None = None) -> str:
@@ -80,17 +81,20 @@ def event_line(entry: Entry) -> str:
     return told if len(told) <= _EVENT else f"{told[: _EVENT - 1]}…"
 
 
-def _told(body: Body) -> str:
-    match body:
-        case Message():
+def _told(entry: Entry) -> str:
+    """What happened, in words that follow the name of who did it."""
+    match entry.body:
+        case Message() as body:
             return _message(body)
         case Note(text=text, for_agent=for_agent):
             return f"notes{' for the agent' if for_agent else ''}:\n{_indented(text)}"
-        case ToolCalled() | ToolReturned() | Thinking():
+        case ToolCalled() | ToolReturned() | Thinking() as body:
             return _tool(body)
-        case LockChanged() | RunChanged() | DecisionChanged() | ActionChanged():
+        case LockChanged() as body:
+            return f"{_changed_hands(body, entry.actor.name)}, token {body.token}"
+        case RunChanged() | DecisionChanged() | ActionChanged() as body:
             return _moved(body)
-        case _:
+        case body:
             return _fact(body)
 
 
@@ -124,22 +128,76 @@ def _tool(body: ToolCalled | ToolReturned | Thinking) -> str:
             assert_never(body)
 
 
-def _moved(body: LockChanged | RunChanged | DecisionChanged | ActionChanged) -> str:
+def _changed_hands(body: LockChanged, actor: str) -> str:
+    """Who got the ticket, gave it back or asked for it."""
+    name = one_line(str(body.holder.get("name", "")), 40)
+    who = "" if name == one_line(actor, 40) else f" for {name}"
+    why = f" ({one_line(body.why, 400)})" if body.why else ""
+    match body.change:
+        case "acquired":
+            return f"takes the ticket{who}{why}"
+        case "forced":
+            return f"takes the ticket by force{who}{why}"
+        case "handed_over":
+            return f"hands the ticket over to {name}{why}"
+        case "released":
+            of = f" of {name}" if who else ""
+            return f"{_let_go(body.to, of)}{why}"
+        case "wanted" if body.until is None:
+            return f"asks for the ticket{who}{why}"
+        case "wanted":
+            return f"no longer asks for the ticket{who}{why}"
+        case "offered":
+            return f"offers the ticket to {name}{why}"
+        case "declined":
+            return f"declines the ticket{who}{why}"
+        case _:
+            return f"finds that the hold of {name} has run out{why}"
+
+
+def _let_go(to: str | None, of: str) -> str:
+    match to:
+        case "resolved":
+            return f"ends the hold{of} and resolves the ticket"
+        case "free" | None:
+            return f"ends the hold{of}"
+        case "agent" | "queue":
+            return f"gives the ticket back to the {to}"
+        case _:
+            return f"gives the ticket to {one_line(to, 40)}"
+
+
+_SETTLED = {
+    "pending": "asks for decision",
+    "approved": "approves decision",
+    "overridden": "approves with changes decision",
+    "rejected": "rejects decision",
+    "withdrawn": "withdraws decision",
+    "executed": "executes decision",
+    "expired": "lets expire decision",
+}
+
+
+def _moved(body: RunChanged | DecisionChanged | ActionChanged) -> str:
     match body:
-        case LockChanged(change=change, holder=who, token=token, to=to, why=why):
-            name = one_line(str(who.get("name", "")), 40)
-            rest = f" to {one_line(to, 40)}" if to else ""
-            rest += f" ({one_line(why, 80)})" if why else ""
-            return f"lock {change} {name}{rest}, token {token}"
-        case RunChanged(run=run, change=change, stop=stop):
-            return f"run {run} {change}{f': {stop_words(stop)}' if stop else ''}"
+        case RunChanged(run=run, change="turn", turn=turn):
+            return f"asks the model, turn {turn} of run {run}"
+        case RunChanged(run=run, change="started"):
+            return f"begins run {run}"
+        case RunChanged(run=run, stop=stop):
+            return f"ends run {run}{f': {stop_words(stop)}' if stop else ''}"
         case DecisionChanged(decision=decision, state=state, tool=tool, rule=rule):
             amount = money(body.amount, body.currency)
             what = f"{one_line(tool, 40)} {amount}".rstrip()
-            return f"decision {decision} {state}: {what} ({one_line(rule, 80)})"
+            did = _SETTLED.get(state, f"{one_line(state, 20)}: decision")
+            why = f": {one_line(body.why, 400)}" if body.why else ""
+            return f"{did} {decision}, {what} ({one_line(rule, 80)}){why}"
         case ActionChanged(action=action, state=state, tool=tool):
             amount = money(body.amount, body.currency)
-            return f"action {action} {state}: {one_line(tool, 40)} {amount}".rstrip()
+            known = f": {one_line(body.evidence, 400)}" if body.evidence else ""
+            did = state.replace("_", " ")
+            what = f"{one_line(tool, 40)} {amount}".rstrip()
+            return f"has action {action} {did}, {what}{known}"
         case _:
             assert_never(body)
 
@@ -147,26 +205,28 @@ def _moved(body: LockChanged | RunChanged | DecisionChanged | ActionChanged) -> 
 def _fact(body: Body) -> str:
     match body:
         case IdentityChanged():
-            return f"identity {identity_change(body)}"
+            return f"records the identity: {identity_change(body)}"
         case Triaged(category=category, priority=priority):
-            return f"triage {one_line(category, 40)}, {one_line(priority, 40)}"
+            return f"triages: {one_line(category, 40)}, {one_line(priority, 40)}"
         case StateAmended(patch=patch):
-            return f"state {compact(patch)}"
+            return f"amends the state: {compact(patch)}"
         case Escalated(reason=reason, summary=summary):
             more = "" if summary == reason else f"\n{_indented(summary)}"
             return f"hands over to people: {one_line(reason)}{more}"
         case Compacted(upto=upto):
-            return f"folded up to {upto} into a summary"
+            return f"folds all up to #{upto} into a summary"
         case Delivery(message_seq=seq, state=state, why=why):
-            return f"reply {seq} {state}{f' ({one_line(why, 80)})' if why else ''}"
+            word = DELIVERY.get(state)
+            said = word.words if word is not None else one_line(state, 40)
+            return f"reply #{seq}: {said}{f' ({one_line(why, 400)})' if why else ''}"
         case Refused(what=what, rule=rule):
-            return f"refused {one_line(what, 60)}: {one_line(rule)}"
+            return f"refuses {one_line(what, 60)}: {one_line(rule)}"
         case Paused() | Claimed() | Snoozed():
             return happened(body)
         case Erased(what=what, receipt=receipt):
-            return f"erased {one_line(what, 60)}, receipt {one_line(receipt, 60)}"
+            return f"erases {one_line(what, 60)}, receipt {one_line(receipt, 60)}"
         case Quarantined():
-            return quarantined(body)
+            return f"says: {quarantined(body)}"
         case _:
             return ""
 

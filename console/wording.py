@@ -233,6 +233,7 @@ DELIVERY = {
     "in_doubt": Word(symbol="!", words="delivery in doubt", role="harm"),
     "no_channel": Word(symbol="▲", words="stored, no channel", role="wait"),
     "discarded": Word(symbol="✗", words="discarded", role="dim"),
+    "taken_back": Word(symbol="✗", words="taken back", role="dim"),
 }
 """What became of a reply, by its state in the outbox."""
 
