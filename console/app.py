@@ -1,7 +1,8 @@
 """The console's program: themes, signals and how it ends.
 
-It imports no database and no model: it must paint before those are loaded. A kill
-restores the terminal like a quit does; an error ends in one line with the log's
+It imports no database and no model: it paints before those are loaded, and opens the
+desk when it is given what a desk stands on. A kill restores the terminal like a quit
+does; an error ends in one line with the log's
 place, never in a traceback, whose local variables would be a customer's data.
 """
 
@@ -22,6 +23,7 @@ from typing_extensions import override
 from console.live import Services
 from console.screens.desk import Desk
 from console.screens.job_control import resume_once
+from console.screens.opening import Opening
 from console.screens.pace import Pace, PacedApp
 from console.screens.panel import Panel
 from console.theme import DARK, LIGHT, made_from
@@ -45,25 +47,44 @@ async def _taken_up(by: MessagePump) -> None:
 
 
 class HandoffApp(PacedApp, inherit_bindings=False):
-    """The console on one store, for one operator."""
+    """The console on one store, for one operator.
+
+    Attributes:
+        services: What the desk stands on, None until it is `opened`.
+        painted: Set once there is something to see.
+    """
 
     CSS_PATH = Path(__file__).with_name("console.tcss")
     TITLE = "handoff"
     ENABLE_COMMAND_PALETTE = False
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-mid"), (160, "-wide")]  # noqa: RUF012 # Textual's own form
 
-    def __init__(self, services: Services, pace: Pace | None = None) -> None:
+    def __init__(
+        self, services: Services | None = None, pace: Pace | None = None
+    ) -> None:
         super().__init__(pace or Pace())
-        self.services = services
+        self.services: Services | None = None
+        self.painted = asyncio.Event()
+        self._given = services
         self._titled = ""
         self.animation_level = "none"
         self.register_theme(DARK)
         self.register_theme(LIGHT)
+        self.theme = DARK.name
+
+    def opened(self, services: Services) -> None:
+        """Opens the desk on what is there by now; any task may call this."""
+        self.services = services
+        self.call_later(self._open, services)
+
+    def _open(self, services: Services) -> None:
         self.theme = services.theme
         self.set_class(services.ascii, "-ascii")
+        self.push_screen(Desk(services))
+        self.call_after_refresh(self._settle)
 
     def on_mount(self) -> None:
-        """Opens the desk and listens for kills."""
+        """Opens the desk, or says that it will, and listens for kills."""
         few = not self.is_headless and self.console.color_system == "standard"
         self.set_class(few, "-few")
         loop = asyncio.get_running_loop()
@@ -74,8 +95,12 @@ class HandoffApp(PacedApp, inherit_bindings=False):
             if number is not None:
                 with suppress(NotImplementedError, RuntimeError, ValueError):
                     loop.add_signal_handler(number, self._killed, number)
-        self.push_screen(Desk(self.services))
-        self.call_after_refresh(self._settle)
+        if self._given is not None:
+            self.services = self._given
+            self._open(self._given)
+        else:
+            self.push_screen(Opening())
+        self.call_after_refresh(self.painted.set)
 
     def on_unmount(self) -> None:
         """Gives the title back and stops listening for kills."""
@@ -162,7 +187,7 @@ class HandoffApp(PacedApp, inherit_bindings=False):
         self._close_messages_no_wait()
 
     def _where(self) -> str:
-        path = self.services.log_path
+        path = None if self.services is None else self.services.log_path
         return f"; see {path}" if path is not None else ""
 
     def _write_log(self, error: BaseException) -> None:

@@ -9,30 +9,16 @@ import logging
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 
 import click
+from typing_extensions import override
 
 from console import wiring
 from console.codes import code_of
-from console.commands import (
-    act,
-    amend,
-    base,
-    canned,
-    decide,
-    demo,
-    desk,
-    intake,
-    overview,
-    people,
-    records,
-    replies,
-    rules,
-    running,
-    switch,
-    web,
-)
+from console.commands import base
+from console.live import Services
 from core.cleanse import one_line
 from core.errors import HandoffError, ModelFailed
 
@@ -42,7 +28,66 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 """What Python makes of an argument's bytes that are no text in this locale."""
 
 
-@click.group(cls=base.Group, invoke_without_command=True)
+_COMMANDS = {
+    "ingest": "intake",
+    "import": "intake",
+    "tickets": "desk",
+    "show": "desk",
+    "export": "desk",
+    "overview": "overview",
+    "take": "desk",
+    "reply": "desk",
+    "note": "desk",
+    "whisper": "desk",
+    "withheld": "replies",
+    "unsend": "replies",
+    "release": "desk",
+    "decline": "desk",
+    "outbox": "replies",
+    "act": "act",
+    "settle": "act",
+    "claim": "amend",
+    "snooze": "amend",
+    "triage": "amend",
+    "identity": "amend",
+    "state": "amend",
+    "pause": "switch",
+    "resume": "switch",
+    "decisions": "decide",
+    "decide": "decide",
+    "runs": "records",
+    "run": "records",
+    "replay": "records",
+    "why": "rules",
+    "rules": "rules",
+    "operator": "people",
+    "canned": "canned",
+    "worker": "running",
+    "doctor": "running",
+    "migrate": "running",
+    "demo": "demo",
+    "web": "web",
+}
+"""Each command's module; it is loaded when the command is called."""
+
+
+class Commands(base.Group):
+    """All commands, loaded one by one."""
+
+    @override
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(_COMMANDS)
+
+    @override
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        module = _COMMANDS.get(cmd_name)
+        if module is None:
+            return None
+        taken = "import_" if cmd_name == "import" else cmd_name
+        return wiring.command(module, taken)
+
+
+@click.group(cls=Commands, invoke_without_command=True)
 @click.version_option(package_name="handoff-console", prog_name="handoff")
 @click.pass_context
 def cli(context: click.Context) -> None:
@@ -51,59 +96,19 @@ def cli(context: click.Context) -> None:
         open_console()
 
 
-for _command in (
-    intake.ingest,
-    intake.import_,
-    desk.tickets,
-    desk.show,
-    desk.export,
-    overview.overview,
-    desk.take,
-    desk.reply,
-    desk.note,
-    desk.whisper,
-    replies.withheld,
-    replies.unsend,
-    desk.release,
-    desk.decline,
-    replies.outbox,
-    act.act,
-    act.settle,
-    amend.claim,
-    amend.snooze,
-    amend.triage,
-    amend.identity,
-    amend.state,
-    switch.pause,
-    switch.resume,
-    decide.decisions,
-    decide.decide,
-    records.runs,
-    records.run,
-    records.replay,
-    rules.why,
-    rules.rules,
-    people.operator,
-    canned.canned,
-    running.worker,
-    running.doctor,
-    running.migrate,
-    demo.demo,
-    web.web,
-):
-    cli.add_command(_command)
-
-
 def open_console() -> None:
     """Opens the console on the configured store."""
     if not base.at_terminal():
         base.fail("the console needs a terminal; see `handoff --help`", base.USAGE)
 
-    async def work() -> None:
-        async with base.at_desk() as at:
-            await wiring.run_console(wiring.services(at.config, at.store, at.me))
+    base.config()  # a mistake in it is told before the screen is taken
 
-    base.run(work())
+    @asynccontextmanager
+    async def opening() -> AsyncIterator[Services]:
+        async with base.at_desk() as at:
+            yield wiring.services(at.config, at.store, at.me)
+
+    base.run(wiring.run_console(opening))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

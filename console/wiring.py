@@ -1,8 +1,8 @@
 """Where the parts are put together: the only file that names a database or an adapter.
 
-Adapters are loaded when they are first needed, since importing the model's and the
-tool servers' libraries takes seconds and the console must paint before that. So this
-file, alone, imports inside functions, and it alone reads the clock and makes ids.
+Adapters, the store and each command are loaded when they are first needed, since
+importing all their libraries takes seconds and the console must paint before that. So
+this file, alone, imports inside functions, and it alone reads the clock and makes ids.
 """
 
 import asyncio
@@ -12,11 +12,19 @@ import secrets
 import socket
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import (
+    AbstractAsyncContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    suppress,
+)
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
+from importlib import import_module
 from pathlib import Path
+
+import click
 
 from console.canned import files_beside
 from console.config import Config
@@ -68,6 +76,12 @@ class RandomIds:
         return f"{prefix}-" + "".join(secrets.choice(_ALPHABET) for _ in range(length))
 
 
+def command(module: str, name: str) -> click.Command:
+    """A command of the command line, by its module in `console.commands`."""
+    found: click.Command = getattr(import_module(f"console.commands.{module}"), name)
+    return found
+
+
 def clock() -> Clock:
     """This machine's clock."""
     return SystemClock()
@@ -85,15 +99,20 @@ async def open_store(config: Config) -> AsyncIterator[Store]:
     At the first start on SQLite the system's user becomes the first supervisor, on
     PostgreSQL the database's login does.
     """
-    from store.transaction import SqlStore
-
-    store = await asyncio.to_thread(SqlStore.open, config.store)
+    store = await asyncio.to_thread(_opened, config.store)
     try:
         if not await store.read(lambda tx: tx.operators()):
             await store.write(_first_supervisor)
         yield store
     finally:
         await store.close()
+
+
+def _opened(url: str) -> Store:
+    """The store; its library is loaded here, on a thread, since that takes long."""
+    from store.transaction import SqlStore
+
+    return SqlStore.open(url)
 
 
 def _first_supervisor(tx: Transaction) -> None:
@@ -289,7 +308,7 @@ def services(config: Config, store: Store, who: Operator, title: str = "") -> Se
         hold_off=config.limits.hold_off_human,
         keys=config.keys,
         bell=config.bell,
-        ascii=not (sys.stdout.encoding or "").lower().startswith("utf"),
+        ascii=not _encoding().lower().startswith("utf"),
         canned=files_beside(config.file),
         tools=tools if config.tool_servers else None,
         hands=partial(open_hands, config, store) if config.tool_servers else None,
@@ -299,16 +318,45 @@ def services(config: Config, store: Store, who: Operator, title: str = "") -> Se
     )
 
 
-async def run_console(services: Services) -> None:
-    """Opens the console and returns when it is left.
+def _encoding() -> str:
+    """The terminal's, also while the console has put its own in the way of output."""
+    return getattr(sys.__stdout__, "encoding", None) or ""
+
+
+async def run_console(
+    opening: Callable[[], AbstractAsyncContextManager[Services]],
+) -> None:
+    """Shows the console, opens what it stands on, and returns when it is left.
+
+    Args:
+        opening: Opens it. This runs once there is something on the screen; where it
+            fails, the console is left and the error raised.
 
     Raises:
         SystemExit: It ended by an error or a signal; the code says which.
     """
     from console.app import HandoffApp
 
-    app = HandoffApp(services)
-    await app.run_async()
+    app, left = HandoffApp(), asyncio.Event()
+
+    async def stand() -> None:
+        await app.painted.wait()
+        try:
+            async with opening() as services:
+                app.opened(services)
+                await left.wait()
+        finally:
+            app.exit(return_code=app.return_code or 0)
+
+    standing = asyncio.create_task(stand())
+    try:
+        await app.run_async()
+    finally:
+        left.set()
+        if app.services is None:
+            standing.cancel()
+        with suppress(asyncio.CancelledError):
+            await standing
     if app.return_code:
         raise SystemExit(app.return_code)
 

@@ -3,6 +3,8 @@
 import asyncio
 import os
 from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from functools import partial
 
 import click
@@ -13,6 +15,7 @@ from console.commands.base import REFUSED, USAGE, Failed, fail
 from console.config import load
 from console.demo.place import Place, made_place
 from console.demo.runner import Buyers, add_colleagues, is_ours, running_worker
+from console.live import Services
 from console.plain_journal import event_line
 from console.wording import count
 from core.history import History
@@ -57,18 +60,23 @@ def demo(headless: float | None, fresh: bool, live: bool) -> None:  # noqa: FBT0
 
 async def _on_screen(place: Place, *, live: bool) -> None:
     said = load(file=str(place.config), store=place.store)
-    async with wiring.open_store(said) as store:
-        await _make_ready(store)
-        me = await wiring.operator(store, base.asked().name)
-        title = f"demo · {said.model}" if live else "demo · scripted agent"
-        async with (
-            running_worker(place, delay=_ON_SCREEN),
-            asyncio.TaskGroup() as together,
-        ):
-            buyers = _buyers(place, store, endless=True)
-            writing = together.create_task(buyers.run())
-            await wiring.run_console(wiring.services(said, store, me, title))
-            writing.cancel()
+    title = f"demo · {said.model}" if live else "demo · scripted agent"
+
+    @asynccontextmanager
+    async def opening() -> AsyncIterator[Services]:
+        async with wiring.open_store(said) as store:
+            await _make_ready(store)
+            me = await wiring.operator(store, base.asked().name)
+            async with (
+                running_worker(place, delay=_ON_SCREEN),
+                asyncio.TaskGroup() as together,
+            ):
+                buyers = _buyers(place, store, endless=True)
+                writing = together.create_task(buyers.run())
+                yield wiring.services(said, store, me, title)
+                writing.cancel()
+
+    await wiring.run_console(opening)
 
 
 async def _headless(place: Place, seconds: float) -> None:
