@@ -16,6 +16,7 @@ from pathlib import Path
 
 from core.decision import Operator
 from core.errors import StoreUnreachable, UnknownTicket
+from core.flows.answer import DIRECTLY, Leaving
 from core.flows.house import Hands
 from core.history import History, QueueRow
 from core.journal import LockChanged
@@ -75,7 +76,7 @@ class Services:
         ways_in: For the first-run screen; () for the usual three.
         log_path: Where errors are written, told when the program fails.
         theme: The theme to start with.
-        hold_off: How long a reply written here can be taken back.
+        leaving: How a reply written here leaves.
         ascii: Whether the terminal can show nothing but ASCII.
         bell: Whether a notice of what waits for the person rings the bell.
         keys: Other keys for commands, by the command's id.
@@ -93,7 +94,7 @@ class Services:
     ways_in: tuple[WayIn, ...] = ()
     log_path: Path | None = None
     theme: str = "handoff-dark"
-    hold_off: timedelta = timedelta(0)
+    leaving: Leaving = DIRECTLY
     ascii: bool = False
     bell: bool = False
     keys: Mapping[str, str] = field(default_factory=dict)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from console.canned import STEP_WORDS, Kept, release_words
 from console.plain_journal import compact, entry_line, stamp
 from console.shapes import as_sent
-from console.wording import count, doing, money, stop_words
+from console.wording import count, delivery_word, doing, money, stop_words
 from core.cleanse import cleanse, one_line
 from core.decision import Decision, Operator
 from core.history import History, QueueRow, Reply
@@ -226,11 +226,12 @@ def outbox(rows: Sequence[Reply]) -> str:
 
 def _reply_line(row: Reply) -> str:
     why = f" ({one_line(row.why, 80)})" if row.why else ""
-    if row.state == "queued" and row.not_before is not None:
+    if row.state in {"queued", "no_channel"} and row.not_before is not None:
         why += f" (not before {stamp(row.not_before)})"
     text = one_line(row.text, _ONE)
     to = one_line(row.to, 60)
-    return f"{row.message_id} {row.state}{why} {row.author.kind.value} to {to}: {text}"
+    state, author = delivery_word(row.state), row.author.kind.value
+    return f"{row.message_id} {state}{why} {author} to {to}: {text}"
 
 
 def runs(found: Sequence[Run]) -> str:

@@ -33,6 +33,7 @@ from console.web.door import Door
 from core.context import Voice, voice_for
 from core.decision import Operator, Role
 from core.errors import BadConfiguration, HandoffError
+from core.flows.answer import Leaving
 from core.flows.house import Hands, House
 from core.ports import Channel, Clock, Ids, Model, Store, Tools, Transaction, Worker
 from core.tool import ToolSpec
@@ -290,6 +291,12 @@ async def tool_specs(config: Config) -> Mapping[str, ToolSpec]:
         return {spec.name: spec for spec in await tools.specs()}
 
 
+def leaving(config: Config) -> Leaving:
+    """How the replies of people leave who sit at this configuration."""
+    off = config.limits.hold_off_human
+    return Leaving(hold_off=off, channels=tuple(config.channels))
+
+
 def services(config: Config, store: Store, who: Operator, title: str = "") -> Services:
     """What the console is given."""
     known: dict[str, ToolSpec] = {}
@@ -305,7 +312,7 @@ def services(config: Config, store: Store, who: Operator, title: str = "") -> Se
         clock=clock(),
         ids=ids(),
         title=title,
-        hold_off=config.limits.hold_off_human,
+        leaving=leaving(config),
         keys=config.keys,
         bell=config.bell,
         ascii=not _encoding().lower().startswith("utf"),

@@ -231,11 +231,17 @@ DELIVERY = {
     "delivered": Word(symbol="✓", words="delivered", role="ok"),
     "failed": Word(symbol="✗", words="not delivered", role="harm"),
     "in_doubt": Word(symbol="!", words="delivery in doubt", role="harm"),
-    "no_channel": Word(symbol="▲", words="stored, no channel", role="wait"),
+    "no_channel": Word(symbol="▲", words="stored: no channel", role="wait"),
     "discarded": Word(symbol="✗", words="discarded", role="dim"),
     "taken_back": Word(symbol="✗", words="taken back", role="dim"),
 }
 """What became of a reply, by its state in the outbox."""
+
+
+def delivery_word(state: str) -> str:
+    """What became of a reply, in words."""
+    known = DELIVERY.get(state)
+    return known.words if known is not None else one_line(state, 40)
 
 
 def quarantined(body: Quarantined) -> str:

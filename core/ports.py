@@ -13,7 +13,7 @@ standing and leaves a change in the feed.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -68,6 +68,7 @@ class Worker:
         id: Made at its start.
         seen_at: Its last report, by the database's clock.
         alive: Whether that was recent enough.
+        channels: Names of the channels by which it delivers.
     """
 
     id: str
@@ -76,6 +77,7 @@ class Worker:
     started_at: datetime
     seen_at: datetime
     alive: bool
+    channels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -407,6 +409,9 @@ class Transaction(Protocol):
 
     def of_customer(self, customer: str) -> tuple[QueueRow, ...]:
         """The tickets whose buyer is verified as this customer, newest first."""
+
+    def stranded(self, channels: Collection[str]) -> tuple[Reply, ...]:
+        """Replies without a channel whose channel is one of these."""
 
     def ticket_of_action(self, action: str) -> TicketId | None:
         """The ticket of a ledger row, or None."""

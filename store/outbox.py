@@ -5,6 +5,7 @@ index however many replies were ever sent. What the agent has said waits there a
 as the agent is stopped.
 """
 
+from collections.abc import Collection
 from datetime import datetime, timedelta
 
 import sqlalchemy as sa
@@ -95,6 +96,16 @@ def deliverable(
         .limit(limit)
     )
     return tuple(_reply(row) for row in connection.execute(query))
+
+
+def stranded(connection: sa.Connection, channels: Collection[str]) -> tuple[Reply, ...]:
+    """Replies without a channel whose channel is one of these, oldest first."""
+    query = sa.select(outbox).where(
+        outbox.c.state == sa.literal_column("'no_channel'"),
+        outbox.c.channel.in_(channels),
+    )
+    ordered = query.order_by(outbox.c.created_at, outbox.c.message_id)
+    return tuple(_reply(row) for row in connection.execute(ordered))
 
 
 def any_waiting(connection: sa.Connection, *, stopped: bool) -> bool:

@@ -44,6 +44,7 @@ def save_worker(connection: sa.Connection, worker: Worker, now: datetime) -> Non
                     "pid": worker.pid,
                     "started_at": now,
                     "seen_at": now,
+                    "channels": list(worker.channels),
                 }
             ],
         )
@@ -69,6 +70,7 @@ def read_workers(connection: sa.Connection, now: datetime) -> tuple[Worker, ...]
             started_at=row.started_at,
             seen_at=row.seen_at,
             alive=now - row.seen_at < SILENT,
+            channels=tuple(row.channels),
         )
         for row in connection.execute(query)
     )

@@ -323,6 +323,13 @@ sa.Index("ix_outbox_ticket", outbox.c.ticket_id)
 sa.Index("ix_outbox_created", outbox.c.created_at)
 _marked("ix_outbox_waits", outbox.c.waits, outbox.c.created_at)
 _marked("ix_outbox_provider", outbox.c.provider_id, outbox.c.provider_id)
+_STRANDED = outbox.c.state == "no_channel"
+sa.Index(
+    "ix_outbox_stranded",
+    outbox.c.channel,
+    sqlite_where=_STRANDED,
+    postgresql_where=_STRANDED,
+)
 
 drafts = sa.Table(
     "drafts",
@@ -351,6 +358,7 @@ workers = sa.Table(
     _number("pid"),
     _moment("started_at"),
     _moment("seen_at"),
+    sa.Column("channels", _JSON, nullable=False),
 )
 
 presence = sa.Table(

@@ -5,7 +5,7 @@ holder, and leaves the rest to the file of its aggregate.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import TypeVar
 
@@ -438,6 +438,10 @@ class SqlTransaction:
         """The tickets whose buyer is verified as this customer, newest first."""
         self.flush()
         return queue.of_customer(self._connection, customer)
+
+    def stranded(self, channels: Collection[str]) -> tuple[Reply, ...]:
+        """Replies without a channel whose channel is one of these."""
+        return outbox.stranded(self._connection, channels)
 
     def ticket_of_action(self, action: str) -> TicketId | None:
         """The ticket of a ledger row, or None."""

@@ -5,11 +5,11 @@ from typing import BinaryIO
 import click
 
 from console import canned as written
-from console import plain, shapes
+from console import plain, shapes, wiring
 from console.canned import Kept, values_of
 from console.commands import base
 from console.commands.base import REFUSED, USAGE, Failed, fail
-from console.commands.desk import refusal, ticket_argument
+from console.commands.desk import not_leaving, refusal, ticket_argument
 from core.cleanse import one_line
 from core.flows import canned as flow
 from core.flows.macro import Performed, Use, perform
@@ -110,7 +110,7 @@ def use(
                 written=_named(name, written.shelf(_files(), team)),
                 values=values_of(history, desk.me.name) | more,
                 seen=_seen(history, seen),
-                hold_off=desk.config.limits.hold_off_human,
+                leaving=wiring.leaving(desk.config),
             )
             missing = gaps(use.written, use.values)
             if missing:
@@ -134,6 +134,8 @@ def _tell(ticket: str, ready: Written, came: Performed | None) -> None:
     if came.refusal is not None:
         words = ", ".join(written.STEP_WORDS[step] for step in came.done) or "nothing"
         fail(f"{refusal(came.refusal)}; done: {words}", REFUSED)
+    if came.stays is not None:
+        base.warn(not_leaving(came.stays))
     words = ", ".join(written.STEP_WORDS[step] for step in came.done)
     base.show(shown | done, lambda: f"{ticket}: {words}")
 

@@ -4,7 +4,7 @@ import asyncio
 
 import click
 
-from console import page, plain, shapes
+from console import page, plain, shapes, wiring
 from console.commands import base
 from console.commands.base import REFUSED, USAGE, Failed, fail
 from console.plain_journal import stamp
@@ -190,15 +190,14 @@ def reply(ticket: str, text: str, seen: int | None) -> None:
 
     async def work() -> Done:
         async with base.at_desk() as desk:
-            off = desk.config.limits.hold_off_human
-            name = TicketId(ticket)
+            leaving, name = wiring.leaving(desk.config), TicketId(ticket)
             return done(
                 await handoff.reply(
-                    desk.store, name, desk.me, said, seen=seen, hold_off=off
+                    desk.store, name, desk.me, said, seen=seen, leaving=leaving
                 )
             )
 
-    stored(ticket, base.run(work()), "The reply is on its way")
+    replied(ticket, base.run(work()))
 
 
 @click.command(cls=base.Command)
@@ -320,9 +319,21 @@ def refusal(outcome: NotHolder | NotPossible) -> str:
             return f"held by {name} since {stamp(since)}: only the holder may do this"
 
 
+def replied(ticket: str, kept: Done) -> None:
+    """Tells of a reply, and where it does not leave now, why."""
+    if kept.stays is not None:
+        base.warn(not_leaving(kept.stays))
+    stored(ticket, kept, "The reply is on its way" if kept.stays is None else "Stored")
+
+
+def not_leaving(why: str) -> str:
+    """The warning for who has answered a buyer and isn't heard yet."""
+    return f"{why}: the reply is stored, and leaves once a worker can deliver it"
+
+
 def stored(ticket: str, kept: Done, words: str) -> None:
     """Tells what was stored and where."""
     said: shapes.Shape = {"ticket": ticket, "seq": kept.seq}
     if kept.message_id is not None:
-        said["message_id"] = kept.message_id
+        said |= {"message_id": kept.message_id, "stays": kept.stays}
     base.show(said, lambda: f"{words}: {ticket} #{kept.seq}")

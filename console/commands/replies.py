@@ -2,10 +2,10 @@
 
 import click
 
-from console import plain, shapes
+from console import plain, shapes, wiring
 from console.commands import base
 from console.commands.base import REFUSED, USAGE, fail
-from console.commands.desk import done, refusal, stored, ticket_argument
+from console.commands.desk import done, refusal, replied, stored, ticket_argument
 from core.flows.person import NotHolder, NotPossible
 from core.flows.unsend import TakenBack
 from core.flows.unsend import unsend as take_back
@@ -41,13 +41,14 @@ def withheld(
                 return
             which = seq if seq is not None else _only([r.seq for r in caught])
             if discard:
-                kept = await discard_withheld(desk.store, name, desk.me, which)
-            else:
-                off = desk.config.limits.hold_off_human
-                kept = await send_withheld(
-                    desk.store, name, desk.me, which, edit, hold_off=off
-                )
-            stored(ticket, done(kept), "Done")
+                gone = done(await discard_withheld(desk.store, name, desk.me, which))
+                stored(ticket, gone, "Discarded")
+                return
+            leaving = wiring.leaving(desk.config)
+            sent = await send_withheld(
+                desk.store, name, desk.me, which, edit, leaving=leaving
+            )
+            replied(ticket, done(sent))
 
     base.run(work())
 

@@ -86,12 +86,11 @@ class Acts:
         """Answers the buyer; covers what was on the screen."""
 
         async def send(ticket: TicketId) -> Said:
-            me = self._me
-            off = self._services.hold_off
+            me, leaving = self._me, self._services.leaving
             done = await handoff.reply(
-                self._store, ticket, me, text, seen=seen, hold_off=off
+                self._store, ticket, me, text, seen=seen, leaving=leaving
             )
-            return outcome_said(done, "Stored and on its way to the buyer")
+            return reply_said(done)
 
         return await told(send, ticket)
 
@@ -152,9 +151,9 @@ class Acts:
                 gone = await discard_withheld(store, ticket, me, seq)
                 return outcome_said(gone, "Discarded")
             text = caught.text if caught.choice == "edit" else None
-            off = self._services.hold_off
-            sent = await send_withheld(store, ticket, me, seq, text, hold_off=off)
-            return outcome_said(sent, "Stored and on its way to the buyer")
+            leaving = self._services.leaving
+            sent = await send_withheld(store, ticket, me, seq, text, leaving=leaving)
+            return reply_said(sent)
 
         return await told(settle, ticket)
 
@@ -203,6 +202,14 @@ def _ruled(outcome: supervise.Decided) -> Said:
             return no(why)
         case supervise.UnknownDecision():
             return no("there is no such decision any more")
+
+
+def reply_said(outcome: person.Done | person.Refusal) -> Said:
+    """What became of a reply."""
+    if isinstance(outcome, person.Done) and outcome.stays is not None:
+        words = f"Stored, but it does not leave yet: {one_line(outcome.stays, 80)}"
+        return Said(words=words, done=True)
+    return outcome_said(outcome, "Stored and on its way to the buyer")
 
 
 def outcome_said(outcome: person.Done | person.Refusal, words: str) -> Said:

@@ -89,7 +89,7 @@ class DeskCanned(DeskActing, inherit_bindings=False):
             written=said,
             values=values,
             seen=history.standing.last_seq,
-            hold_off=self.services.hold_off,
+            leaving=self.services.leaving,
         )
         if said.release is not None:
             self.note_own(history.ticket.id)

@@ -137,7 +137,7 @@ class DeskCommands(DeskSleeping, inherit_bindings=False):
             self.drafts.write(ticket, mode, "", self.writing_seen)
         self.act(self.keep_drafts())
         self.noting = False
-        if mode == "note" or self.services.hold_off:
+        if mode == "note" or self.services.leaving.hold_off:
             self.go("timeline")  # where `u` is a key and no letter
         self.composer_again()
         self.query_one(Timeline).to_end()

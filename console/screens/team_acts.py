@@ -106,6 +106,10 @@ class TeamActs:
                 given = came.given
                 off = to_agent and given is not None and not given.workers_alive
                 more = "; no agent is running now" if off else ""
+                if came.stays is not None:
+                    more += (
+                        f"; the reply does not leave yet: {one_line(came.stays, 80)}"
+                    )
                 return Said(words=f"{name}: all of it is done{more}", done=True)
             why = outcome_said(came.refusal, "").words
             did = ", ".join(STEP_WORDS[step] for step in came.done) or "nothing"

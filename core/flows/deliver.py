@@ -46,15 +46,9 @@ async def deliver_due(house: House) -> int:
 
 async def requeue_for_channels(house: House) -> int:
     """Queues replies again that had no channel and have one now."""
-    stuck = await house.store.read(
-        lambda tx: [
-            r.message_id
-            for r in tx.outbox()
-            if r.state == "no_channel" and r.channel in house.channels
-        ]
-    )
-    for message_id in stuck:
-        await house.store.write(partial(_requeue, message_id))
+    stuck = await house.store.read(lambda tx: tx.stranded(house.channels))
+    for reply in stuck:
+        await house.store.write(partial(_requeue, reply.message_id))
     return len(stuck)
 
 

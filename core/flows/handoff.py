@@ -5,9 +5,9 @@ transaction that writes, and a refused try is journaled in one of its own (rule 
 """
 
 from dataclasses import dataclass, replace
-from datetime import timedelta
 
 from core.decision import Operator, Role
+from core.flows.answer import DIRECTLY, Leaving, answer_as
 from core.flows.holding import seat, store_acquisition
 from core.flows.offer import offer
 from core.flows.person import (
@@ -20,7 +20,6 @@ from core.flows.person import (
     not_holder,
     note_refusal,
 )
-from core.flows.speak import say
 from core.history import History
 from core.journal import LockChanged, Note, Refused
 from core.lock import (
@@ -168,7 +167,7 @@ async def reply(  # what a reply is made of
     text: str,
     *,
     seen: int | None = None,
-    hold_off: timedelta = timedelta(0),
+    leaving: Leaving = DIRECTLY,
 ) -> Done | Refusal:
     """The holder answers the buyer.
 
@@ -178,7 +177,7 @@ async def reply(  # what a reply is made of
         by: The operator, who must hold it.
         text: What the buyer is told.
         seen: The last seq that the author had looked at; the newest where None.
-        hold_off: How long it can be taken back.
+        leaving: How it leaves.
 
     Raises:
         UnknownTicket: There is none.
@@ -194,9 +193,7 @@ async def reply(  # what a reply is made of
             return hold
         newest = history.standing.last_seq
         covers = newest if seen is None else min(seen, newest)
-        me = operator(by.name)
-        entry = say(tx, hold, history, me, text, covers, hold_off=hold_off)
-        return Done(seq=entry.seq, message_id=f"{ticket}.{entry.seq}@handoff")
+        return answer_as(tx, hold, history, by, text, covers, leaving)
 
     outcome = await store.write(send)
     if isinstance(outcome, NotHolder):

@@ -7,10 +7,10 @@ happens; what was done before stays done, as if by hand.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import timedelta
 
 from core.decision import Operator
 from core.flows import amend, handoff
+from core.flows.answer import DIRECTLY, Leaving
 from core.flows.handoff import GiveBack, GivenBack
 from core.flows.person import (
     Done,
@@ -36,13 +36,13 @@ class Use:
         written: What to do.
         values: What its names stand for.
         seen: The last seq that the operator had looked at; the newest where None.
-        hold_off: How long the reply can be taken back.
+        leaving: How the reply leaves.
     """
 
     written: Written
     values: Mapping[str, str]
     seen: int | None = None
-    hold_off: timedelta = timedelta(0)
+    leaving: Leaving = DIRECTLY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,12 +54,14 @@ class Performed:
         failed: What was not, or None.
         refusal: Why not, or None.
         given: How the ticket was given back, or None.
+        stays: Why the reply does not leave now, or None.
     """
 
     done: tuple[str, ...]
     failed: str | None = None
     refusal: Refusal | None = None
     given: GivenBack | None = None
+    stays: str | None = None
 
 
 def steps(written: Written) -> tuple[str, ...]:
@@ -91,14 +93,18 @@ async def perform(store: Store, ticket: TicketId, by: Operator, use: Use) -> Per
     if refusal is not None:
         return Performed(done=(), failed="all", refusal=refusal)
     done: list[str] = []
+    stays: str | None = None
     for step in steps(ready.written):
         outcome = await _step(store, ticket, by, ready, step)
         if isinstance(outcome, NotHolder | NotPossible):
-            return Performed(done=tuple(done), failed=step, refusal=outcome)
+            return Performed(
+                done=tuple(done), failed=step, refusal=outcome, stays=stays
+            )
         done.append(step)
         if isinstance(outcome, GivenBack):
-            return Performed(done=tuple(done), given=outcome)
-    return Performed(done=tuple(done))
+            return Performed(done=tuple(done), given=outcome, stays=stays)
+        stays = stays or outcome.stays
+    return Performed(done=tuple(done), stays=stays)
 
 
 async def _step(
@@ -107,7 +113,7 @@ async def _step(
     said, how = ready.written, giving(ready.written, ready.seen)
     if step == "reply":
         return await handoff.reply(
-            store, ticket, by, said.reply, seen=ready.seen, hold_off=ready.hold_off
+            store, ticket, by, said.reply, seen=ready.seen, leaving=ready.leaving
         )
     if step == "state":
         return await amend.amend_state(store, ticket, by, said.state or {})

@@ -38,10 +38,12 @@ class Done:
     Attributes:
         seq: The journal entry.
         message_id: For a reply: its stable id in the outbox.
+        stays: For a reply: why it does not leave now, or None.
     """
 
     seq: int
     message_id: str | None = None
+    stays: str | None = None
 
 
 Refusal: TypeAlias = NotHolder | NotPossible

@@ -109,6 +109,8 @@ async def serve(
         ModelFailed: The provider refuses our key. The ticket it was seen on is with
             people; the others wait for a worker with a good key.
     """
+    worker = replace(worker, channels=tuple(house.channels))
+    await _patiently(lambda: requeue_for_channels(house))
     desk = _Desk(
         house=house,
         worker=worker,
@@ -242,11 +244,11 @@ async def _expire(desk: _Desk) -> None:
 
 async def _send(desk: _Desk) -> None:
     """Delivers what waits, whenever something has changed."""
-    await _patiently(lambda: requeue_for_channels(desk.house))
     with desk.feed.watch_all() as changed:
         while True:
             changed.clear()
             try:
+                await requeue_for_channels(desk.house)
                 if await deliver_due(desk.house):
                     continue
             except StoreUnreachable as lost:

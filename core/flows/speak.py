@@ -3,10 +3,10 @@
 from datetime import timedelta
 
 from core.history import History, Reply
-from core.journal import Entry, Message
+from core.journal import Delivery, Entry, Message
 from core.lock import Hold
 from core.ports import Transaction
-from core.ticket import Actor
+from core.ticket import Actor, system
 
 
 def say(  # noqa: PLR0913 # a reply is made of these
@@ -18,6 +18,7 @@ def say(  # noqa: PLR0913 # a reply is made of these
     covers: int,
     *,
     hold_off: timedelta = timedelta(0),
+    state: str = "queued",
 ) -> Entry:
     """Commits a reply: journal and outbox, fenced, in the caller's transaction.
 
@@ -30,6 +31,7 @@ def say(  # noqa: PLR0913 # a reply is made of these
         covers: The last seq that the author had seen; the reply answers no later
             message.
         hold_off: How long it waits before it is delivered.
+        state: `no_channel` where nobody delivers by the ticket's channel.
     """
     ticket = history.ticket
     said = Message(direction="out", text=text, channel=ticket.channel, covers=covers)
@@ -48,12 +50,15 @@ def say(  # noqa: PLR0913 # a reply is made of these
             subject=_re(ticket.subject),
             text=text,
             covers=covers,
-            state="queued",
+            state=state,
             created_at=tx.now,
             not_before=tx.now + hold_off if hold_off else None,
             in_reply_to=body.external_id if isinstance(body, Message) else None,
         ),
     )
+    if state != "queued":
+        stays = Delivery(message_seq=entry.seq, state=state)
+        tx.append(ticket.id, system("delivery"), stays)
     return entry
 
 

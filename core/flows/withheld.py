@@ -1,9 +1,9 @@
 """What is not sent: the agent's replies caught by a take-over, and unsent drafts."""
 
 from dataclasses import replace
-from datetime import timedelta
 
 from core.decision import Operator
+from core.flows.answer import DIRECTLY, Leaving, answer_as
 from core.flows.person import (
     Done,
     NotHolder,
@@ -14,7 +14,6 @@ from core.flows.person import (
     not_holder,
     note_refusal,
 )
-from core.flows.speak import say
 from core.history import Draft, History
 from core.journal import Delivery
 from core.ports import Store, Transaction
@@ -28,7 +27,7 @@ async def send_withheld(  # what a reply is made of
     message_seq: int,
     text: str | None,
     *,
-    hold_off: timedelta = timedelta(0),
+    leaving: Leaving = DIRECTLY,
 ) -> Done | Refusal:
     """The holder sends a withheld reply of the agent, as it is or edited.
 
@@ -40,7 +39,7 @@ async def send_withheld(  # what a reply is made of
         by: The operator, who must hold it.
         message_seq: The agent's reply.
         text: The edited text, or None to send it as it is.
-        hold_off: How long it can be taken back.
+        leaving: How it leaves.
     """
 
     def send(tx: Transaction) -> Done | Refusal:
@@ -51,10 +50,8 @@ async def send_withheld(  # what a reply is made of
         held = _discard(tx, history, by, message_seq, f"sent by {by.name} instead")
         if held is None:
             return NotPossible(why=f"there is no withheld reply #{message_seq}")
-        covers = history.standing.last_seq
-        me, words = operator(by.name), text or held
-        entry = say(tx, hold, history, me, words, covers, hold_off=hold_off)
-        return Done(seq=entry.seq, message_id=f"{ticket}.{entry.seq}@handoff")
+        covers, words = history.standing.last_seq, text or held
+        return answer_as(tx, hold, history, by, words, covers, leaving)
 
     outcome = await store.write(send)
     if isinstance(outcome, NotHolder):

@@ -43,7 +43,7 @@ def test_f38_who_does_not_hold_the_ticket_says_nothing_to_its_buyer(
     assert free.code == 1
     assert "nobody holds the ticket" in free.err
     assert held.code == 0
-    assert [(r["text"], r["state"]) for r in replies] == [("Hello.", "queued")]
+    assert [(r["text"], r["state"]) for r in replies] == [("Hello.", "no_channel")]
     assert replies[0]["message_id"] == held.json["message_id"]
 
 

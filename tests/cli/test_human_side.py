@@ -232,11 +232,33 @@ def test_rule_06_an_approval_is_taken_back_before_it_is_executed(
     assert chart["decisions"][0]["state"] == "rejected"
 
 
+def test_a_reply_that_nobody_delivers_is_told_so_at_once(
+    both: Handoff, at_sundry: Handoff
+) -> None:
+    odd = opened(both, channel="pigeon")
+    both("take", odd)
+    said = both("reply", odd, "Hello.", "--json")
+    shown = both("outbox").out
+    assert said.code == 0
+    assert "no channel 'pigeon' is configured" in said.err
+    assert said.json["stays"] == "no channel 'pigeon' is configured"
+    assert "stored: no channel" in shown
+    assert "no_channel" not in shown + both("show", odd).out
+    assert [r["state"] for r in both("outbox", "--json").json] == ["no_channel"]
+
+    ticket = opened(at_sundry, external_id="<s@example.com>")
+    at_sundry("take", ticket)
+    early = at_sundry("reply", ticket, "Hello.")
+    assert "no worker is running" in early.err
+    assert "on its way" not in early.out
+
+
 def test_f108_a_reply_is_held_off_and_taken_back(
     handoff: Handoff, tmp_path: Path
 ) -> None:
     file = tmp_path / "handoff.toml"
-    file.write_text('[delivery]\nhold_off_human = "1h"\n')
+    mail = '[channels.mail]\nkind = "jsonl"\npath = "replies.jsonl"\n'
+    file.write_text('[delivery]\nhold_off_human = "1h"\n' + mail)
     ticket = opened(handoff)
     handoff("take", ticket)
     handoff("reply", ticket, "Too quick.", "--config", str(file))

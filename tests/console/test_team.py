@@ -9,6 +9,7 @@ from console.live import meet
 from console.screens.people import PeoplePanel
 from console.screens.supervisor import SupervisorPanel
 from console.widgets.queue import Queue
+from core.flows.answer import Leaving
 from core.flows.handoff import GiveBack, give_back, take_over
 from core.journal import Note
 from core.ports import Presence
@@ -185,7 +186,7 @@ async def test_what_comes_to_a_person_is_told_and_takes_no_focus(
 async def test_a_reply_can_be_taken_back_before_it_leaves(counter: Counter) -> None:
     ticket = await counter.writes("Where is it?")
     await take_over(counter.store, ticket, ME)
-    app = app_on(counter.store, hold_off=timedelta(minutes=1))
+    app = app_on(counter.store, leaving=Leaving(hold_off=timedelta(minutes=1)))
     async with app.run_test(size=WIDE) as pilot:
         await read(pilot, app)
         await until(pilot, lambda: "YOU HOLD" in pane_text(app, "banner"))

@@ -17,6 +17,7 @@ from console.screens.overlays import LeavePanel
 from console.widgets.composer import Composer
 from core.decision import Verdict
 from core.errors import StoreUnreachable
+from core.flows.answer import Leaving
 from core.flows.handoff import reply, take_over
 from core.flows.supervise import decide
 from core.ports import Store, Transaction
@@ -177,10 +178,13 @@ async def test_a_clock_that_is_set_changes_no_age_and_no_countdown(
 ) -> None:
     ticket = await counter.writes("Where?")
     clock, off = Set(), timedelta(minutes=30)
-    async with sitting(counter.store, clock=clock, hold_off=off) as (pilot, app):
+    async with sitting(counter.store, clock=clock, leaving=Leaving(hold_off=off)) as (
+        pilot,
+        app,
+    ):
         await shown(pilot, app, ticket)
         await held(pilot, app)
-        await reply(counter.store, ticket, ME, "Soon.", hold_off=off)
+        await reply(counter.store, ticket, ME, "Soon.", leaving=Leaving(hold_off=off))
         await until(pilot, lambda: "Sends in 29 min" in screen_text(app))
         for jump in (timedelta(hours=-5), timedelta(hours=3), timedelta(days=400)):
             clock.later = jump

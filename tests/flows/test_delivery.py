@@ -7,8 +7,10 @@ from datetime import timedelta
 import pytest
 
 from core.errors import DeliveryFailed, ModelFailed
+from core.flows.answer import Leaving
 from core.flows.deliver import deliver_due, requeue_for_channels
 from core.flows.handoff import GiveBack, give_back, reply, take_over
+from core.flows.person import Done
 from core.flows.serve import serve
 from core.history import Reply
 from core.journal import Delivery, Escalated
@@ -187,6 +189,46 @@ async def test_a_reply_without_a_channel_waits_for_one(world: World) -> None:
     assert states == ["no_channel", "queued", "delivered"]
 
 
+HERE = {"desk with it": ("mail",), "desk without": ()}
+
+
+@pytest.mark.parametrize("channels", HERE.values(), ids=HERE)
+async def test_who_answers_is_told_at_once_that_the_reply_does_not_leave(
+    world: World, channels: tuple[str, ...]
+) -> None:
+    ticket = await world.opened()
+    await take_over(world.store, ticket, ANA)
+    said = [
+        await reply(world.store, ticket, ANA, text, leaving=Leaving(channels=channels))
+        for text in ("One.", "Two.")
+    ]
+    stays = "no worker is running" if channels else "no channel 'mail' is configured"
+    assert [s.stays for s in said if isinstance(s, Done)] == [stays] * 2
+    kept = "queued" if channels else "no_channel"
+    assert [r.state for r in (await world.chart(ticket)).outbox] == [kept] * 2
+    assert await drained(world) == []
+    assert [r["text"] for r in world.delivered()] == ["One.", "Two."]
+
+
+async def test_a_worker_s_channels_count_for_who_sits_elsewhere(world: World) -> None:
+    ticket = await world.opened()
+    await take_over(world.store, ticket, ANA)
+
+    async def says(worker: tuple[str, ...], here: tuple[str, ...]) -> str | None:
+        me = replace(_worker(world), id="-".join(("W", *worker)), channels=worker)
+        await world.store.write(lambda tx: tx.report_alive(me))
+        leaving = Leaving(channels=here)
+        done = await reply(world.store, ticket, ANA, "Soon.", leaving=leaving)
+        await world.store.write(lambda tx: tx.retire(me.id))
+        assert isinstance(done, Done)
+        return done.stays
+
+    assert await says(("mail", "chat"), ()) is None
+    assert await says(("chat",), ("mail",)) == "no channel 'mail' is configured"
+    states = [r.state for r in (await world.chart(ticket)).outbox]
+    assert states == ["queued", "no_channel"]
+
+
 # A model that fails
 
 
@@ -282,18 +324,10 @@ async def test_rule_11_a_run_longer_than_its_lease_keeps_its_ticket(
 async def drained(world: World) -> list[tuple[TicketId, Stop]]:
     """Runs a draining worker; every run that ended, in order."""
     ended: list[tuple[TicketId, Stop]] = []
-    me = Worker(
-        id="w1",
-        host="here",
-        pid=1,
-        started_at=world.house.clock.now(),
-        seen_at=world.house.clock.now(),
-        alive=True,
-    )
     await asyncio.wait_for(
         serve(
             world.house,
-            me,
+            _worker(world),
             concurrency=2,
             drain=True,
             stopping=world.stopping,
@@ -302,6 +336,11 @@ async def drained(world: World) -> list[tuple[TicketId, Stop]]:
         30,
     )
     return ended
+
+
+def _worker(world: World) -> Worker:
+    now = world.house.clock.now()
+    return Worker(id="w1", host="here", pid=1, started_at=now, seen_at=now, alive=True)
 
 
 async def test_a_draining_worker_answers_and_delivers_everything(world: World) -> None:

@@ -4,6 +4,7 @@ import asyncio
 from dataclasses import replace
 from datetime import timedelta
 
+from core.flows.answer import Leaving
 from core.flows.deliver import deliver_due
 from core.flows.handoff import GiveBack, GivenBack, give_back, reply, take_over
 from core.flows.person import Done, NotHolder, NotPossible
@@ -22,7 +23,7 @@ async def test_f108_a_reply_is_taken_back_within_its_time(world: World) -> None:
     ticket = await world.opened()
     await take_over(world.store, ticket, ANA)
     waiting = (await world.chart(ticket)).standing.waiting_since
-    sent = await reply(world.store, ticket, ANA, "D1", hold_off=LONG)
+    sent = await reply(world.store, ticket, ANA, "D1", leaving=Leaving(hold_off=LONG))
     assert isinstance(sent, Done)
     assert await world.delivers() == []
     assert (await world.chart(ticket)).standing.waiting_since is None
@@ -62,7 +63,13 @@ async def test_the_agent_s_own_hold_off_lets_people_step_in(world: World) -> Non
 async def test_a_hold_off_that_is_over_keeps_nothing_back(world: World) -> None:
     ticket = await world.opened()
     await take_over(world.store, ticket, ANA)
-    await reply(world.store, ticket, ANA, "Soon.", hold_off=timedelta(milliseconds=50))
+    await reply(
+        world.store,
+        ticket,
+        ANA,
+        "Soon.",
+        leaving=Leaving(hold_off=timedelta(milliseconds=50)),
+    )
     async with asyncio.timeout(5):
         while not await world.delivers():
             await asyncio.sleep(0.01)

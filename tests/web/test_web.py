@@ -195,7 +195,7 @@ async def test_log_in_take_over_reply_and_release_in_a_browser(
         await page.shows("It is on its way. q 1")
         await page.picture(tmp_path / "web.png")
         await page.press("ctrl+s")
-        await page.shows("on its way to the buyer")
+        await page.shows("does not leave yet: no channel")
         reply = [r.text for r in (await history_of(counter, ticket)).outbox]
         assert reply == ["It is on its way. q 1"]
         await _gives_back(page)

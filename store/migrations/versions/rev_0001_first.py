@@ -155,6 +155,7 @@ def upgrade() -> None:  # noqa: PLR0915 # one statement a table
         sa.Column("pid", sa.BigInteger(), nullable=False),
         sa.Column("started_at", TIME, nullable=False),
         sa.Column("seen_at", TIME, nullable=False),
+        sa.Column("channels", sa.Text(), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_workers")),
     )
     op.create_table(
@@ -327,6 +328,14 @@ def upgrade() -> None:  # noqa: PLR0915 # one statement a table
         unique=False,
         sqlite_where=sa.text("provider_id IS NOT NULL"),
         postgresql_where=sa.text("provider_id IS NOT NULL"),
+    )
+    op.create_index(
+        "ix_outbox_stranded",
+        "outbox",
+        ["channel"],
+        unique=False,
+        sqlite_where=sa.text("state = 'no_channel'"),
+        postgresql_where=sa.text("state = 'no_channel'"),
     )
     op.create_index("ix_outbox_ticket", "outbox", ["ticket_id"], unique=False)
     op.create_index(
