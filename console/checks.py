@@ -7,13 +7,15 @@ from datetime import timedelta
 from console import wiring
 from console.codes import REFUSED, UNREACHABLE, USAGE, code_of
 from console.config import Config
-from console.wording import count, span_of
+from console.wording import count, damaged, span_of
 from core.errors import HandoffError, ModelFailed
 from core.ports import QueueQuery, Store, Transaction
 
 _SKEW = timedelta(seconds=5)
 _COMFORTABLE = 2
 _SAMPLE = 500
+_NAMED = 20
+"""Damaged records that are named."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +40,7 @@ async def check_all(config: Config) -> AsyncIterator[Check]:
             yield Check(name="store", code=0, found=f"{place}, schema current")
             yield await _clocks(store)
             yield await _lease(config, store)
+            yield await _records(store)
             for check in await _work(store):
                 yield check
     except HandoffError as wrong:
@@ -80,6 +83,17 @@ def _run_lengths(tx: Transaction) -> list[timedelta]:
         for run in tx.history(row.ticket).runs
         if run.ended_at is not None
     ]
+
+
+async def _records(store: Store) -> Check:
+    """Whether all that is stored can be read."""
+    lost = await store.read(lambda tx: tx.damaged())
+    if not lost:
+        return Check(name="records", code=0, found="all can be read")
+    named = [damaged(record) for record in lost]
+    more = len(named) - _NAMED
+    found = ", ".join(named[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+    return Check(name="records", code=REFUSED, found=f"can't be read: {found}")
 
 
 async def _work(store: Store) -> Sequence[Check]:

@@ -22,7 +22,8 @@ from console.live import Services
 from core.cleanse import one_line
 from core.errors import HandoffError, ModelFailed
 
-log = logging.getLogger("handoff")
+log = logging.getLogger(__name__)
+"""Not below `handoff`, which some commands show on the screen."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 """What Python makes of an argument's bytes that are no text in this locale."""

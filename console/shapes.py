@@ -232,6 +232,7 @@ def decision(proposed: Decision, rule: "JsonObject | None" = None) -> Shape:
         "why": proposed.why,
         "final_input": proposed.final_input,
         "final_hash": proposed.final_hash,
+        "unreadable": proposed.unreadable,
     }
 
 
@@ -253,6 +254,7 @@ def action(row: Action) -> Shape:
         "policy": row.policy,
         "by": actor(row.by),
         "events": [_event(e) for e in row.events],
+        "unreadable": row.unreadable,
     }
 
 
@@ -346,6 +348,7 @@ def reply(row: Reply) -> Shape:
         "delivered_at": when(row.delivered_at),
         "provider_id": row.provider_id,
         "why": row.why,
+        "unreadable": row.unreadable,
     }
 
 

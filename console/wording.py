@@ -10,13 +10,15 @@ from decimal import Decimal
 from typing import assert_never
 
 from core.cleanse import one_line
-from core.history import QueueRow
+from core.decision import Decision
+from core.history import History, QueueRow
 from core.identity import SentUnder
 from core.journal import Claimed, IdentityChanged, Paused, Quarantined, Snoozed
 from core.ledger import Sums
-from core.ports import Pause, Presence
+from core.ports import Damaged, Pause, Presence
+from core.quarantine import unreadable
 from core.standing import Standing
-from core.ticket import JsonObject, Status
+from core.ticket import JsonObject, Status, TicketId
 
 VIEWS = (
     ("1", "human", "needs a person", "person"),
@@ -249,7 +251,37 @@ def quarantined(body: Quarantined) -> str:
     what = f"entry #{body.entry} ({one_line(body.was, 24)})"
     if body.run is not None:
         what = f"a part of the record of run {one_line(body.run, 24)}"
+    if body.record is not None:
+        what = f"the record of {one_line(f'{body.was} {body.record}', 80)}"
     return f"{what} can't be used: {one_line(body.reason, 200)}"
+
+
+def damaged(record: Damaged) -> str:
+    """Which record can't be read: `T-1, decision D-1`."""
+    name = one_line(f"{record.kind} {record.name}", 80)
+    if record.ticket is None or record.kind in {"ticket", "lock"}:
+        return name
+    return f"{record.ticket}, {name}"
+
+
+def mended(ticket: TicketId) -> str:
+    """That a ticket is shown although its own row can't be read."""
+    return (
+        f"{ticket}: its record is damaged; where it stands is read from its journal,"
+        " and stored anew with its next change"
+    )
+
+
+def lost_of(history: History) -> list[str]:
+    """What is stored about a ticket and can't be read, a line each."""
+    name = history.ticket.id
+    lines = [mended(name)] if history.mended else []
+    return lines + [f"{name}: {quarantined(q)}" for q in unreadable(history)]
+
+
+def cannot_be_read(decision: Decision) -> str:
+    """What can still be done about a decision whose record is damaged."""
+    return f"{decision.unreadable} can't be read: it can only be rejected"
 
 
 def happened(body: Paused | Claimed | Snoozed) -> str:

@@ -78,6 +78,8 @@ class Decision:
         final_input: The arguments to execute, once approved or overridden.
         final_hash: Their hash.
         policy: The version of the tools' policies it was proposed under.
+        unreadable: What of its record can't be read, in words: such a decision can be
+            rejected and can expire; it is never approved or executed.
     """
 
     id: str
@@ -106,6 +108,7 @@ class Decision:
     final_input: Json = None
     final_hash: str | None = None
     policy: str | None = None
+    unreadable: str | None = None
 
     @property
     def open(self) -> bool:
@@ -213,6 +216,8 @@ def settle(
         return Rejected(decision=_rejected(decision, verdict, by, now))
     if decision.state is not DecisionState.PENDING:
         return AlreadyDecided(decision=decision)
+    if decision.unreadable is not None and verdict.kind != "reject":
+        return NotAllowed(why=cannot_be_read(decision))
     if decision.expires_at <= now:
         return Expired(decision=replace(decision, state=DecisionState.EXPIRED))
     seen = max(verdict.seen or 0, decision.based_on)
@@ -222,6 +227,14 @@ def settle(
         return Rejected(decision=_rejected(decision, verdict, by, now))
     settled = replace(decision, decided_by=by.name, decided_at=now, why=verdict.why)
     return _approve(settled, verdict, by)
+
+
+def cannot_be_read(decision: Decision) -> str:
+    """Why a decision whose record is damaged is not executed, in one line."""
+    return (
+        f"{decision.unreadable} of {decision.id} can't be read: "
+        "reject it, and let it be proposed again"
+    )
 
 
 def _rejected(

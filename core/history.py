@@ -32,6 +32,7 @@ class Reply:
         provider_id: The channel's own id, once delivered.
         why: What went wrong, in words.
         not_before: Until then it can be taken back; None: it goes at once.
+        unreadable: What of its record can't be read, in words: it is not delivered.
     """
 
     message_id: str
@@ -51,6 +52,7 @@ class Reply:
     why: str | None = None
     in_reply_to: str | None = None
     not_before: datetime | None = None
+    unreadable: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +82,8 @@ class History:
         runs: Oldest first, with their turns.
         now: The database's clock at the read.
         stopped: Why the agent is stopped everywhere, or None.
+        mended: Whether the ticket's own row can't be read: where it stands is what the
+            journal comes to.
     """
 
     ticket: Ticket
@@ -93,6 +97,7 @@ class History:
     drafts: tuple[Draft, ...]
     now: datetime
     stopped: str | None = None
+    mended: bool = False
 
     def as_of(self, seq: int) -> "History":
         """The chart as its journal told it up to a seq, for rebuilding requests."""
@@ -186,6 +191,7 @@ class QueueRow:
     Attributes:
         buyer: The verified name, else the claimed address.
         version: Grows with every change of the ticket.
+        mended: Whether its row can't be read: this one is made of the journal.
     """
 
     ticket: TicketId
@@ -198,3 +204,4 @@ class QueueRow:
     updated_at: datetime
     version: int
     owner: str | None = None
+    mended: bool = False

@@ -291,15 +291,18 @@ class Quarantined:
 
     Attributes:
         reason: In words; never what the record holds.
-        was: Its kind as stored; `run` for a run's record.
+        was: Its kind as stored; `run` for a run's record, and `decision`, `action` or
+            `reply` for one that is not of the journal.
         entry: The seq of the entry that it is about, or None.
         run: The id of the run whose record it is about, or None.
+        record: The id of the decision, action or reply that it is about, or None.
     """
 
     reason: str
     was: str
     entry: int | None = None
     run: str | None = None
+    record: str | None = None
 
 
 Body: TypeAlias = (

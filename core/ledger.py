@@ -75,6 +75,7 @@ class Action:
         token: The fencing token of the hold that intended it.
         policy: The version of the rules that let it begin; None for none recorded.
         events: In order.
+        unreadable: What of its record can't be read, in words, or None.
     """
 
     id: str
@@ -92,6 +93,7 @@ class Action:
     by: Actor
     events: tuple[ActionEvent, ...]
     policy: str | None = None
+    unreadable: str | None = None
 
     @property
     def state(self) -> ActionState:

@@ -146,6 +146,21 @@ class Presence:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Damaged:
+    """A stored record that can't be read as it was written.
+
+    Attributes:
+        ticket: Whose, or None where it is the whole house's.
+        kind: Such as `ticket`, `entry` or `decision`.
+        name: Its id, or what else people know it by.
+    """
+
+    ticket: TicketId | None
+    kind: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class QueueQuery:
     """Which rows of the queue.
 
@@ -430,6 +445,9 @@ class Transaction(Protocol):
 
     def counts(self, operator: str) -> Mapping[str, int]:
         """How many tickets each view holds."""
+
+    def damaged(self) -> tuple[Damaged, ...]:
+        """The records that can't be read, of all that are stored: takes a while."""
 
     def busy(self) -> bool:
         """Whether a run holds a ticket, dead or alive, or a reply is on its way.

@@ -29,27 +29,55 @@ def is_unreadable(entry: Entry) -> bool:
     return isinstance(body, Quarantined) and body.entry == entry.seq
 
 
-def unreported(history: History) -> tuple[Quarantined, ...]:
-    """What can't be read and people have not been told of, in order."""
-    marks = [e for e in history.journal if isinstance(e.body, Quarantined)]
-    told = {
-        (m.body.entry, m.body.run)
-        for m in marks
-        if isinstance(m.body, Quarantined) and not is_unreadable(m)
-    }
-    entries = [
-        m.body
-        for m in marks
-        if isinstance(m.body, Quarantined)
-        and is_unreadable(m)
-        and (m.seq, None) not in told
-    ]
+def unreadable(history: History) -> tuple[Quarantined, ...]:
+    """What is stored about the ticket and can't be read, entries first."""
+    entries = unreadable_entries(history.journal)
     runs = [
         Quarantined(reason=r.unreadable, was="run", run=r.id)
         for r in history.runs
-        if r.unreadable is not None and (None, r.id) not in told
+        if r.unreadable is not None
     ]
-    return (*entries, *runs)
+    records = [
+        Quarantined(reason=_LOST.format(lost), was=kind, record=name)
+        for kind, name, lost in (
+            *(("decision", d.id, d.unreadable) for d in history.decisions),
+            *(("action", a.id, a.unreadable) for a in history.actions),
+            *(("reply", r.message_id, r.unreadable) for r in history.outbox),
+        )
+        if lost is not None
+    ]
+    return (*entries, *runs, *records)
+
+
+def unreadable_entries(journal: Iterable[Entry]) -> tuple[Quarantined, ...]:
+    """The entries whose own rows can't be decoded, in order."""
+    return tuple(
+        e.body for e in journal if isinstance(e.body, Quarantined) and is_unreadable(e)
+    )
+
+
+_LOST = "{} is damaged"
+
+
+def unreported(history: History) -> tuple[Quarantined, ...]:
+    """What can't be read and people have not been told of, in order."""
+    return not_told(unreadable(history), history.journal)
+
+
+def not_told(
+    found: Iterable[Quarantined], journal: Iterable[Entry]
+) -> tuple[Quarantined, ...]:
+    """Those of which the journal doesn't say that people were told."""
+    told = {
+        _which(e.body)
+        for e in journal
+        if isinstance(e.body, Quarantined) and not is_unreadable(e)
+    }
+    return tuple(q for q in found if _which(q) not in told)
+
+
+def _which(found: Quarantined) -> tuple[int | None, str | None, str | None]:
+    return found.entry, found.run, found.record
 
 
 def lost_result(journal: Iterable[Entry], call: Entry) -> bool:
@@ -66,9 +94,12 @@ def lost_result(journal: Iterable[Entry], call: Entry) -> bool:
 
 def named(found: Iterable[Quarantined]) -> str:
     """Which records, for a line to people: `entry #12 (tool_result)`."""
-    return ", ".join(
-        f"the record of run {q.run}"
-        if q.run is not None
-        else f"entry #{q.entry} ({q.was})"
-        for q in found
-    )
+    return ", ".join(map(_name, found))
+
+
+def _name(found: Quarantined) -> str:
+    if found.run is not None:
+        return f"the record of run {found.run}"
+    if found.record is not None:
+        return f"the record of {found.was} {found.record}"
+    return f"entry #{found.entry} ({found.was})"

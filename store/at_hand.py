@@ -4,22 +4,28 @@ Entries are folded into the standing at once, and written together before the ne
 read that needs them and at the end; so a turn that appends ten entries writes the
 ticket's row once. Within `write`, finding a ticket takes its lock row first, and what
 is read after it stays true until the commit.
+
+A ticket whose row can't be read is not lost: where it stands is what its journal comes
+to, so it is folded anew, and the next transaction that writes stores it.
 """
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial, reduce
 
 import sqlalchemy as sa
 
+from core import mending
 from core.errors import UnknownTicket
 from core.journal import Body, DecisionChanged, Entry, LockChanged, Message
 from core.lock import Hold, Lock
 from core.standing import Standing, fold
-from core.ticket import Actor, Ticket, TicketId
+from core.ticket import Actor, Ticket, TicketId, system
 from store import fence, journal, locks, tickets
 from store.clauses import Clock
 from store.engine import Engine
 from store.prepared import Prepared
+from store.reading import Row
 from store.schema import locks as lock_rows
 from store.schema import tickets as ticket_rows
 from store.tickets import TicketRow
@@ -54,6 +60,7 @@ class Touched:
         new: Entries that are not written yet.
         changed: Whether the row is to be written.
         awaited: Whether somebody waits for what was appended.
+        mended: Whether a part of the row can't be read.
     """
 
     row: TicketRow
@@ -63,6 +70,7 @@ class Touched:
     new: list[Entry] = field(default_factory=list)
     changed: bool = False
     awaited: bool = False
+    mended: bool = False
 
     def append(self, now: datetime, actor: Actor, body: Body) -> Entry:
         """The next entry, folded into the standing."""
@@ -114,13 +122,45 @@ class AtHand:
         touched = self._touched.get(ticket)
         if touched is None:
             query = _FIND_AND_LOCK if self._writes else _FIND
-            row = query.first(self._connection, ticket=ticket)
-            if row is None:
+            found = query.each(
+                self._connection,
+                partial(self._read, ticket),
+                partial(self._mend, ticket),
+                ticket=ticket,
+            )
+            if not found:
                 raise UnknownTicket(f"there is no ticket {ticket}")
-            self._now = self._now or row.now
-            lock = locks.read(row, ticket)
-            touched = Touched(row=tickets.read(row, ticket), found=lock, lock=lock)
-            self._touched[ticket] = touched
+            touched = self._touched[ticket] = found[0]
+        return touched
+
+    def told(self, ticket: TicketId) -> tuple[Entry, ...]:
+        """The ticket's journal as it is stored, without locking the ticket."""
+        return journal.read(self._connection, ticket)
+
+    def rebuilt(self, ticket: TicketId) -> Standing:
+        """Where the ticket stands by its journal alone."""
+        return mending.rebuilt(self.told(ticket))
+
+    def _read(self, ticket: TicketId, row: Row) -> Touched:
+        lock = locks.read(row, ticket)
+        touched = Touched(row=tickets.read(row, ticket), found=lock, lock=lock)
+        self._now = self._now or row.now
+        return touched
+
+    def _mend(self, ticket: TicketId, row: Row) -> Touched:
+        """A ticket of whose row a part is damaged; stored whole by who writes."""
+        self._now = self._now or row.now
+        lock = locks.mended(row, ticket)
+        entries = self.told(ticket)
+        if not self._writes:
+            whole = tickets.mended(row, ticket, mending.rebuilt(entries))
+            return Touched(row=whole, found=lock, lock=lock, mended=True)
+        if lock.expired(self.now):  # found by who looks for dead runs
+            locks.save(self._connection, lock)
+        whole = tickets.mended(row, ticket, reduce(fold, entries, Standing()))
+        touched = Touched(row=whole, found=lock, lock=lock, changed=True, mended=True)
+        for body in mending.to_be_told(entries):
+            touched.append(self.now, system("store"), body)
         return touched
 
     def journal(self, ticket: TicketId) -> tuple[Entry, ...]:

@@ -3,6 +3,7 @@
 import sqlalchemy as sa
 
 from core.ports import Canned
+from store.reading import Row, each_of
 from store.schema import canned
 
 _c = canned.c
@@ -11,10 +12,12 @@ _c = canned.c
 def read(connection: sa.Connection) -> tuple[Canned, ...]:
     """All that are there, by name."""
     query = sa.select(canned).where(_c.text != "").order_by(_c.name)
-    return tuple(
-        Canned(name=row.name, text=row.text, by=row.operator, at=row.at)
-        for row in connection.execute(query)
-    )
+    return tuple(each_of(connection, query, made))
+
+
+def made(row: Row) -> Canned:
+    """What is written in a row; raises where it is damaged."""
+    return Canned(name=row.name, text=row.text, by=row.operator, at=row.at)
 
 
 def save(connection: sa.Connection, said: Canned) -> None:

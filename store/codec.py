@@ -7,11 +7,12 @@ read back against the fold of the stored journal.
 
 import functools
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
 from decimal import Decimal
-from typing import TypeVar
+from types import UnionType
+from typing import TypeVar, get_args, get_origin
 
 from core.decision import Decision
 from core.identity import Identity
@@ -47,15 +48,73 @@ def standing_to_json(standing: Standing) -> JsonObject:
     return stored
 
 
-def standing_from_json(stored: Json) -> Standing:
-    """The standing that was stored; fields that this version doesn't know are left."""
+def standing_from_json(stored: Json, version: int) -> Standing:
+    """The standing that was stored; fields that this version doesn't know are left.
+
+    Args:
+        stored: As it was written.
+        version: The ticket's: it has entries, and so more than an empty standing, once
+            it has changed.
+
+    Raises:
+        TypeError: A field has not the form that it should have.
+        ValueError: A time is none, or everything is missing.
+    """
     found = object_of(stored)
     values = {n: _frozen(value) for n, value in found.items() if n in _SIMPLE}
+    for name, value in values.items():
+        if not _FITS[name](value):
+            message = f"the standing's {name} has another form"
+            raise TypeError(message)
     if "task_state" in found:
-        values["task_state"] = found["task_state"]
+        values["task_state"] = object_of(found["task_state"])
     if "identity" in found:
         values["identity"] = identity_from_json(object_of(found["identity"]))
-    return Standing(**values)  # type: ignore[arg-type] # as standing_to_json wrote it
+    standing = Standing(**values)  # type: ignore[arg-type] # as standing_to_json wrote it
+    if not standing.last_seq and version > 1:
+        message = "an empty standing is stored for a ticket that has changed"
+        raise ValueError(message)
+    ends = (expires_at for *_, expires_at in standing.pending.values())
+    for time in (standing.snoozed_until, *ends):
+        if time is not None:
+            datetime.fromisoformat(time)
+    return standing
+
+
+def _fits(annotation: object) -> Callable[[object], bool]:
+    """Says of a value whether a field of this type may hold it."""
+    of = get_args(annotation)
+    match get_origin(annotation):
+        case origin if origin is UnionType:
+            either = [_fits(arg) for arg in of]
+            return lambda value: any(fits(value) for fits in either)
+        case origin if origin is tuple and of[-1] is Ellipsis:
+            item = _fits(of[0])
+            return lambda value: isinstance(value, tuple) and all(map(item, value))
+        case origin if origin is tuple:
+            return _fits_each([_fits(arg) for arg in of])
+        case origin if origin is Mapping:
+            item = _fits(of[1])
+            return lambda value: (
+                isinstance(value, dict) and all(map(item, value.values()))
+            )
+        case _ if annotation is int:  # a bool is an int too
+            return lambda value: type(value) is int
+        case _ if isinstance(annotation, type):
+            return lambda value: isinstance(value, annotation)
+        case _:
+            return lambda _: True
+
+
+def _fits_each(items: Sequence[Callable[[object], bool]]) -> Callable[[object], bool]:
+    return lambda value: (
+        isinstance(value, tuple)
+        and len(value) == len(items)
+        and all(fits(part) for fits, part in zip(items, value, strict=True))
+    )
+
+
+_FITS = {f.name: _fits(f.type) for f in fields(Standing)}
 
 
 def _plain(value: object) -> Json:

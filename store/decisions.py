@@ -1,15 +1,19 @@
-"""The decisions' rows: the proposal as one document, its verdict in columns."""
+"""The decisions' rows: the proposal as one document, its verdict in columns.
 
-from collections.abc import Iterable
+The proposal is written once and never again. One that can't be read says so
+(`Decision.unreadable`), and holds what its columns tell; the journal tells more.
+"""
+
 from dataclasses import replace
+from datetime import datetime
 
 import sqlalchemy as sa
 
 from core.decision import READY, Decision, DecisionState
-from core.ticket import TicketId
+from core.ticket import RunId, TicketId
 from store.codec import decision_from_json, decision_to_json
-from store.faults import decoding
-from store.prepared import Prepared, PreparedInsert, Row
+from store.prepared import Prepared, PreparedInsert
+from store.reading import Row, each_of
 from store.schema import decisions
 
 _OLDEST_FIRST = (decisions.c.proposed_at, decisions.c.id)
@@ -20,9 +24,15 @@ _OF_TICKET = Prepared(
 )
 _ID: sa.ColumnElement[bool] = decisions.c.id == sa.bindparam("decision")
 _ONE = Prepared(sa.select(decisions).where(_ID))
+_WHOSE = Prepared(sa.select(decisions.c.ticket_id).where(_ID))
 _INSERT = PreparedInsert(decisions)
 _UPDATE = Prepared(
     sa.update(decisions).where(_ID), sets=[column.name for column in decisions.c]
+)
+_CLOSE = Prepared(
+    # of one that can't be read the proposal stays as it is
+    sa.update(decisions).where(_ID),
+    sets=["state", "decided_by", "decided_at", "why"],
 )
 _OPEN = [state.value for state in (DecisionState.PENDING, *sorted(READY))]
 
@@ -34,24 +44,25 @@ def insert(connection: sa.Connection, decision: Decision) -> None:
 
 def save(connection: sa.Connection, decision: Decision) -> None:
     """Stores what became of a decision."""
-    _UPDATE.run(connection, {"decision": decision.id, **_values(decision)})
+    verdict = _UPDATE if decision.unreadable is None else _CLOSE
+    verdict.run(connection, {"decision": decision.id, **_values(decision)})
 
 
 def ticket_of(connection: sa.Connection, decision: str) -> TicketId | None:
     """Whose decision it is, or None."""
-    found = _ONE.first(connection, decision=decision)
+    found = _WHOSE.first(connection, decision=decision)
     return None if found is None else TicketId(found.ticket_id)
 
 
 def read(connection: sa.Connection, decision: str) -> Decision | None:
     """A decision by its id."""
-    found = _decisions(_ONE.rows(connection, decision=decision))
+    found = _ONE.each(connection, made, mended, decision=decision)
     return found[0] if found else None
 
 
 def of_ticket(connection: sa.Connection, ticket: TicketId) -> tuple[Decision, ...]:
     """The ticket's decisions, oldest first."""
-    return _decisions(_OF_TICKET.rows(connection, ticket=ticket))
+    return tuple(_OF_TICKET.each(connection, made, mended, ticket=ticket))
 
 
 def all_of_them(connection: sa.Connection, *, open_only: bool) -> tuple[Decision, ...]:
@@ -59,7 +70,7 @@ def all_of_them(connection: sa.Connection, *, open_only: bool) -> tuple[Decision
     query = sa.select(decisions)
     if open_only:
         query = query.where(decisions.c.state.in_(_OPEN))
-    return _read(connection, query)
+    return tuple(each_of(connection, query.order_by(*_OLDEST_FIRST), made, mended))
 
 
 def open_on(connection: sa.Connection, tool: str, acted_on: str) -> set[TicketId]:
@@ -68,28 +79,51 @@ def open_on(connection: sa.Connection, tool: str, acted_on: str) -> set[TicketId
     return {d.ticket for d in found if (d.tool, d.object) == (tool, acted_on)}
 
 
-def _read(
-    connection: sa.Connection, query: sa.Select[*tuple[object, ...]]
-) -> tuple[Decision, ...]:
-    return _decisions(connection.execute(query.order_by(*_OLDEST_FIRST)))
+def made(r: Row) -> Decision:
+    """The decision of a row; raises where it is damaged."""
+    return replace(
+        decision_from_json(r.id, r.ticket_id, r.proposed_at, r.document),
+        state=DecisionState(r.state),
+        proposed_by=r.proposed_by,
+        four_eyes=r.four_eyes,
+        first=r.first,
+        decided_by=r.decided_by,
+        decided_at=r.decided_at,
+        why=r.why,
+        final_input=r.final_input,
+        final_hash=r.final_hash,
+    )
 
 
-@decoding()
-def _decisions(rows: Iterable[Row]) -> tuple[Decision, ...]:
-    return tuple(
-        replace(
-            decision_from_json(r.id, r.ticket_id, r.proposed_at, r.document),
-            state=DecisionState(r.state),
-            proposed_by=r.proposed_by,
-            four_eyes=r.four_eyes,
-            first=r.first,
-            decided_by=r.decided_by,
-            decided_at=r.decided_at,
-            why=r.why,
-            final_input=r.final_input,
-            final_hash=r.final_hash,
-        )
-        for r in rows
+def mended(r: Row) -> Decision:
+    """The decision, of what can be read of a damaged row."""
+    known = r.state in {state.value for state in DecisionState}
+    proposed_at: datetime = r.proposed_at
+    return Decision(
+        id=r.id,
+        ticket=TicketId(r.ticket_id),
+        run=RunId(""),
+        proposed_by=r.proposed_by,
+        call="",
+        tool="",
+        input=None,
+        hash="",
+        rule="",
+        amount=None,
+        currency=None,
+        object=None,
+        identity=None,
+        evidence=(),
+        based_on=0,
+        four_eyes=r.four_eyes is True,
+        proposed_at=proposed_at,
+        expires_at=proposed_at,
+        state=DecisionState(r.state) if known else DecisionState.WITHDRAWN,
+        first=r.first,
+        decided_by=r.decided_by,
+        decided_at=r.decided_at,
+        why=r.why,
+        unreadable="the record",
     )
 
 

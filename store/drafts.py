@@ -5,6 +5,7 @@ import sqlalchemy as sa
 from core.history import Draft
 from core.ticket import TicketId
 from store.prepared import Prepared
+from store.reading import Row
 from store.schema import drafts
 
 _OF_TICKET = Prepared(
@@ -43,14 +44,16 @@ def discard(connection: sa.Connection, draft: Draft) -> None:
 
 def of_ticket(connection: sa.Connection, ticket: TicketId) -> tuple[Draft, ...]:
     """The ticket's drafts."""
-    return tuple(
-        Draft(
-            ticket=ticket,
-            operator=row.operator,
-            mode=row.mode,
-            text=row.text,
-            written_at_seq=row.written_at_seq,
-            updated_at=row.updated_at,
-        )
-        for row in _OF_TICKET.rows(connection, ticket=ticket)
+    return tuple(_OF_TICKET.each(connection, made, ticket=ticket))
+
+
+def made(row: Row) -> Draft:
+    """The draft of a row; raises where it is damaged."""
+    return Draft(
+        ticket=TicketId(row.ticket_id),
+        operator=row.operator,
+        mode=row.mode,
+        text=row.text,
+        written_at_seq=row.written_at_seq,
+        updated_at=row.updated_at,
     )

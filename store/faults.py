@@ -26,6 +26,8 @@ _UNFINISHED = (
     " read: begin a new one"
 )
 
+_DAMAGED = "a stored record is damaged: `handoff doctor` says which"
+
 _SYSTEM = {
     errno.ENOSPC: _FULL,
     errno.EDQUOT: _FULL,
@@ -75,7 +77,7 @@ _BY_OUR_GUARD = "exec_stmt_raise"
 
 UNDECODABLE = (
     *(LookupError, TypeError, ValueError, ArithmeticError, RecursionError),
-    zlib.error,
+    *(AttributeError, zlib.error),
 )
 """What decoding raises where a stored value has not the form that it should have."""
 
@@ -84,13 +86,15 @@ UNDECODABLE = (
 def decoding() -> Iterator[None]:
     """Tells in one line that what is stored has not the form that it should have.
 
+    For what nobody can go on without; else a damaged row is mended (`prepared`).
+
     Raises:
         StoreUnreachable: It has not.
     """
     try:
         yield
     except UNDECODABLE as wrong:
-        raise StoreUnreachable(_UNFINISHED) from wrong
+        raise StoreUnreachable(_DAMAGED) from wrong
 
 
 def lacks_a_right(error: Exception) -> bool:

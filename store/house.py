@@ -12,8 +12,8 @@ from core.policy import Rules
 from core.ports import HouseAct, Pause, Presence
 from core.ticket import TicketId
 from store.codec import object_of
-from store.faults import decoding
 from store.prepared import Prepared
+from store.reading import Row, as_read, each_of
 from store.schema import house_acts, presence, rules
 
 _LISTED = timedelta(minutes=30)
@@ -34,19 +34,20 @@ def keep_act(connection: sa.Connection, act: HouseAct) -> None:
 
 def read_acts(connection: sa.Connection) -> tuple[HouseAct, ...]:
     """All acts, oldest first."""
-    rows = connection.execute(sa.select(house_acts).order_by(_h.n))
-    return tuple(
-        HouseAct(by=r.operator, act=r.act, whom=r.whom, why=r.why, at=r.at)
-        for r in rows
-    )
+    return tuple(each_of(connection, sa.select(house_acts).order_by(_h.n), act_of))
+
+
+def act_of(r: Row) -> HouseAct:
+    """The act of a row; raises where it is damaged."""
+    return HouseAct(by=r.operator, act=r.act, whom=r.whom, why=r.why, at=r.at)
 
 
 def read_pause(connection: sa.Connection) -> Pause | None:
     """Why the agent is stopped everywhere, or None."""
-    last = _LAST_SWITCHED.first(connection)
-    if last is None or last.act != "paused":
+    last = _LAST_SWITCHED.each(connection, act_of)
+    if not last or last[0].act != "paused":
         return None
-    return Pause(by=last.operator, why=last.why, at=last.at)
+    return Pause(by=last[0].by, why=last[0].why, at=last[0].at)
 
 
 def keep_rules(connection: sa.Connection, new: Rules, now: datetime) -> None:
@@ -57,15 +58,20 @@ def keep_rules(connection: sa.Connection, new: Rules, now: datetime) -> None:
         connection.execute(sa.insert(rules), [values])
 
 
-@decoding()
 def read_rules(connection: sa.Connection) -> tuple[Rules, ...]:
-    """All versions, the newest first."""
+    """All versions, the newest first; one that can't be read is not intact."""
     newest = rules.c.first_seen.desc()
-    rows = connection.execute(sa.select(rules).order_by(newest, rules.c.version))
-    return tuple(
-        Rules(version=r.version, tools=object_of(r.tools), first_seen=r.first_seen)
-        for r in rows
-    )
+    query = sa.select(rules).order_by(newest, rules.c.version)
+    return tuple(each_of(connection, query, rules_of, _mended_rules))
+
+
+def rules_of(r: Row) -> Rules:
+    """The version of a row; raises where it is damaged."""
+    return Rules(version=r.version, tools=object_of(r.tools), first_seen=r.first_seen)
+
+
+def _mended_rules(r: Row) -> Rules:
+    return Rules(version=r.version, tools={}, first_seen=r.first_seen)
 
 
 def save_presence(connection: sa.Connection, said: Presence, now: datetime) -> None:
@@ -98,5 +104,5 @@ def read_presences(connection: sa.Connection, now: datetime) -> tuple[Presence, 
             active_at=row.active_at,
             seen_at=row.seen_at,
         )
-        for row in connection.execute(query)
+        for row in each_of(connection, query, as_read)
     )

@@ -10,6 +10,7 @@ stands an entry that says so (`Quarantined`).
 
 import json
 from collections.abc import Sequence
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -17,22 +18,24 @@ from core.journal import Body, Entry, Quarantined, from_json, kind_of, to_json
 from core.ticket import TicketId, system
 from store.codec import actor, object_of
 from store.columns import Exact, loads
-from store.faults import UNDECODABLE, decoding
-from store.prepared import Prepared, PreparedInsert, Row
+from store.faults import UNDECODABLE
+from store.prepared import Prepared, PreparedInsert
+from store.reading import Row
 from store.schema import journal
 
 _MESSAGE = "message"
 
 _j = journal.c
 _INSERT = PreparedInsert(journal)
+READ: tuple[sa.ColumnElement[Any], ...] = (
+    *(_j.seq, _j.at, _j.actor_kind, _j.actor_name, _j.kind, _j.text),
+    # decoded one by one: one may be damaged
+    sa.type_coerce(_j.body, Exact).label("body"),
+)
+"""The columns that make an entry."""
+
 _IN_ORDER = Prepared(
-    sa.select(
-        *(_j.seq, _j.at, _j.actor_kind, _j.actor_name, _j.kind, _j.text),
-        # decoded one by one: one may be damaged
-        sa.type_coerce(_j.body, Exact).label("body"),
-    )
-    .where(_j.ticket_id == sa.bindparam("ticket"))
-    .order_by(_j.seq)
+    sa.select(*READ).where(_j.ticket_id == sa.bindparam("ticket")).order_by(_j.seq)
 )
 
 
@@ -43,10 +46,19 @@ def insert(
     _INSERT.run(connection, [_values(ticket, e) for e in entries])
 
 
-@decoding()
 def read(connection: sa.Connection, ticket: TicketId) -> tuple[Entry, ...]:
     """The ticket's journal, in order."""
-    return tuple(_entry(row) for row in _IN_ORDER.rows(connection, ticket=ticket))
+    return tuple(_IN_ORDER.each(connection, _entry, _undated, ticket=ticket))
+
+
+def checked(row: Row) -> Body:
+    """What an entry holds, of a row with the columns of `READ`.
+
+    Raises:
+        Exception: One of `faults.UNDECODABLE`: the row is damaged.
+    """
+    actor(row.actor_kind, row.actor_name)
+    return _body(row.kind, row.text, row.body)
 
 
 def _values(ticket: TicketId, entry: Entry) -> dict[str, object]:
@@ -78,6 +90,13 @@ def _entry(row: Row) -> Entry:
         actor=who,
         body=body,
     )
+
+
+def _undated(row: Row) -> Entry:
+    """Of a row of which more can't be read than its body."""
+    reason = "its stored form is not what it should be"
+    lost = Quarantined(entry=row.seq, was=row.kind, reason=reason)
+    return Entry(seq=row.seq, at=row.at, actor=system(row.actor_name), body=lost)
 
 
 def _body(kind: str, text: str | None, stored: str) -> Body:

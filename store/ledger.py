@@ -1,21 +1,26 @@
-"""The ledger's rows: actions and their dated events, none updated in place (rule 5)."""
+"""The ledger's rows: actions and their dated events, none updated in place (rule 5).
+
+A row that can't be read says so (`Action.unreadable`). An event whose state can't be
+read leaves its action in doubt: it is never guessed.
+"""
 
 from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import groupby
+from decimal import Decimal
 
 import sqlalchemy as sa
 
-from core.ledger import Action, ActionEvent, ActionState, Sums, by_currency
-from core.ticket import TicketId
+from core.ledger import Action, ActionEvent, ActionState
+from core.ticket import Actor, TicketId, system
 from store.codec import actor, result_from_json, result_to_json
-from store.faults import decoding
-from store.prepared import Prepared, PreparedInsert, Row
+from store.prepared import Prepared, PreparedInsert
+from store.reading import UNKNOWN_TIME, Row, each_of
 from store.schema import action_events, actions
 
-_MOVED = [
-    s.value for s in (ActionState.INTENDED, ActionState.IN_DOUBT, ActionState.DONE)
-]
+_MOVED_NOTHING = [s.value for s in (ActionState.FAILED, ActionState.NOT_RUN)]
+"""Any other state may have moved something, one that can't be read too."""
 
 _INSERT = PreparedInsert(actions)
 _INSERT_EVENT = PreparedInsert(action_events)
@@ -86,14 +91,15 @@ def add_event(
     )
 
 
-@decoding()
 def of_ticket(connection: sa.Connection, ticket: TicketId) -> tuple[Action, ...]:
     """The ticket's actions with their events, oldest first."""
-    found = _OF_TICKET.rows(connection, ticket=ticket)
+    found = _OF_TICKET.each(connection, made, mended, ticket=ticket)
     if not found:
         return ()
-    events = _events(connection, ticket)
-    return tuple(_action(row, tuple(events[row.id])) for row in found)
+    events: defaultdict[str, list[_Told]] = defaultdict(list)
+    for told in _EVENTS.each(connection, event_of, _mended_event, ticket=ticket):
+        events[told.action].append(told)
+    return tuple(_with_events(action, events[action.id]) for action in found)
 
 
 def ticket_of(connection: sa.Connection, action: str) -> TicketId | None:
@@ -104,9 +110,20 @@ def ticket_of(connection: sa.Connection, action: str) -> TicketId | None:
     return None if found is None else TicketId(found)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moved:
+    """What an action has moved: an amount, or None where it can't be read."""
+
+    ticket: TicketId
+    action: str
+    tool: str
+    amount: Decimal | None
+    currency: str | None
+
+
 def moved(
     connection: sa.Connection, since: datetime, tool: str | None = None
-) -> dict[str, Sums]:
+) -> list[Moved]:
     """What actions, done or open, have moved that were intended since, by tool."""
     e = action_events.c
     last = action_events.alias("last").c
@@ -116,23 +133,32 @@ def moved(
         .scalar_subquery()
     )
     query = (
-        sa.select(actions.c.tool, actions.c.amount, actions.c.currency)
+        sa.select(
+            *(actions.c.ticket_id, actions.c.id, actions.c.tool),
+            *(actions.c.amount, actions.c.currency),
+        )
         .select_from(actions)
         .join(action_events, sa.and_(e.action_id == actions.c.id, e.n == newest))
         .where(
             actions.c.intended_at >= since,
             actions.c.amount.is_not(None),
-            e.state.in_(_MOVED),
+            e.state.not_in(_MOVED_NOTHING),
         )
         .order_by(actions.c.tool)
     )
     if tool is not None:
         query = query.where(actions.c.tool == tool)
-    found = connection.execute(query).all()
-    return {
-        name: by_currency((row.amount, row.currency) for row in rows)
-        for name, rows in groupby(found, key=lambda row: row.tool)
-    }
+    return each_of(connection, query, _moved)
+
+
+def _moved(row: Row) -> Moved:
+    return Moved(
+        ticket=TicketId(row.ticket_id),
+        action=row.id,
+        tool=row.tool,
+        amount=row.amount,
+        currency=row.currency,
+    )
 
 
 def open_on(connection: sa.Connection, tool: str, acted_on: str) -> set[TicketId]:
@@ -147,25 +173,73 @@ def open_on(connection: sa.Connection, tool: str, acted_on: str) -> set[TicketId
     return {TicketId(ticket) for ticket in connection.scalars(query)}
 
 
-def _events(
-    connection: sa.Connection, ticket: TicketId
-) -> defaultdict[str, list[ActionEvent]]:
-    events: defaultdict[str, list[ActionEvent]] = defaultdict(list)
-    for row in _EVENTS.rows(connection, ticket=ticket):
-        events[row.action_id].append(
-            ActionEvent(
-                n=row.n,
-                at=row.at,
-                state=ActionState(row.state),
-                by=actor(row.actor_kind, row.actor_name),
-                result=result_from_json(row.result),
-                evidence=row.evidence,
-            )
-        )
-    return events
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Told:
+    """An event, whose, and what of it can't be read."""
+
+    action: str
+    event: ActionEvent
+    lost: str | None = None
 
 
-def _action(row: Row, events: tuple[ActionEvent, ...]) -> Action:
+def event_of(row: Row) -> _Told:
+    """The event of a row; raises where it is damaged."""
+    event = ActionEvent(
+        n=row.n,
+        at=row.at,
+        state=ActionState(row.state),
+        by=actor(row.actor_kind, row.actor_name),
+        result=result_from_json(row.result),
+        evidence=row.evidence,
+    )
+    return _Told(action=row.action_id, event=event)
+
+
+def _mended_event(row: Row) -> _Told:
+    known = row.state in {state.value for state in ActionState}
+    event = ActionEvent(
+        n=row.n,
+        at=row.at,
+        state=ActionState(row.state) if known else ActionState.IN_DOUBT,
+        by=_who(row),
+        evidence=row.evidence if known else "its record can't be read",
+    )
+    what = "an event" if known else "what became of it"
+    return _Told(action=row.action_id, event=event, lost=what)
+
+
+def _with_events(action: Action, told: Sequence[_Told]) -> Action:
+    lost = [said.lost for said in told if said.lost is not None]
+    events = tuple(said.event for said in told)
+    if not events:
+        lost = ["what became of it"]
+        events = (replace(_NO_EVENT, by=action.by),)
+    if action.unreadable is not None:
+        lost.insert(0, action.unreadable)
+    return replace(action, events=events, unreadable=", ".join(lost) or None)
+
+
+_NO_EVENT = ActionEvent(
+    n=0,
+    at=UNKNOWN_TIME,
+    state=ActionState.IN_DOUBT,
+    by=system("ledger"),
+    evidence="its events can't be read",
+)
+
+
+def made(row: Row) -> Action:
+    """The action of a row, without its events; raises where it is damaged."""
+    by = actor(row.actor_kind, row.actor_name)
+    return _action(row, by)
+
+
+def mended(row: Row) -> Action:
+    """The action, of what can be read of a damaged row."""
+    return replace(_action(row, _who(row)), unreadable="its record")
+
+
+def _action(row: Row, by: Actor) -> Action:
     return Action(
         id=row.id,
         ticket=TicketId(row.ticket_id),
@@ -180,6 +254,13 @@ def _action(row: Row, events: tuple[ActionEvent, ...]) -> Action:
         identity=row.identity,
         token=row.token,
         policy=row.policy,
-        by=actor(row.actor_kind, row.actor_name),
-        events=events,
+        by=by,
+        events=(),
     )
+
+
+def _who(row: Row) -> Actor:
+    try:
+        return actor(row.actor_kind, row.actor_name)
+    except ValueError:
+        return system(row.actor_name)

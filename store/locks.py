@@ -12,7 +12,8 @@ import sqlalchemy as sa
 
 from core.lock import FencingToken, Holder, HolderKind, Lock
 from core.ticket import TicketId
-from store.prepared import Prepared, PreparedInsert, Row
+from store.prepared import Prepared, PreparedInsert
+from store.reading import UNKNOWN_TIME, Row
 from store.schema import locks, tickets
 
 READ = tuple(column for column in locks.c if column is not locks.c.ticket_id)
@@ -34,7 +35,7 @@ def insert(connection: sa.Connection, ticket: TicketId) -> Lock:
 
 
 def read(row: Row, ticket: TicketId) -> Lock:
-    """The ticket's lock, of a row with the columns of `READ`."""
+    """The ticket's lock, of a row with `READ`'s columns; raises where it is damaged."""
     holder = None
     if row.holder_kind is not None:
         holder = Holder(kind=HolderKind(row.holder_kind), name=row.holder_name)
@@ -44,6 +45,31 @@ def read(row: Row, ticket: TicketId) -> Lock:
         holder=holder,
         since=row.since,
         expires_at=row.expires_at,
+        wanted_by=row.wanted_by,
+        wanted_since=row.wanted_since,
+    )
+
+
+def mended(row: Row, ticket: TicketId) -> Lock:
+    """The lock, of what can be read of a damaged row.
+
+    A run's lease that can't be read is over: the token keeps that run out. A holder
+    of no known kind counts as a person: the agent is silent until somebody who may
+    takes the ticket by force (rule 2).
+    """
+    kind = row.holder_kind
+    if kind is not None and kind not in {known.value for known in HolderKind}:
+        kind = HolderKind.OPERATOR.value
+    holder = None
+    if kind is not None:
+        holder = Holder(kind=HolderKind(kind), name=row.holder_name or "")
+    is_run = holder is not None and holder.kind is HolderKind.RUN
+    return Lock(
+        ticket=ticket,
+        token=FencingToken(row.token),
+        holder=holder,
+        since=row.since if holder is None else row.since or UNKNOWN_TIME,
+        expires_at=(row.expires_at or UNKNOWN_TIME) if is_run else None,
         wanted_by=row.wanted_by,
         wanted_since=row.wanted_since,
     )

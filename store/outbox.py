@@ -2,18 +2,20 @@
 
 `waits` marks what a sender still has to look at, so that finding it is one short
 index however many replies were ever sent. What the agent has said waits there as long
-as the agent is stopped.
+as the agent is stopped. A row that can't be read says so (`Reply.unreadable`).
 """
 
 from collections.abc import Collection
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 
 from core.history import Reply
-from core.ticket import ActorKind, TicketId
+from core.ticket import Actor, ActorKind, TicketId, system
 from store.codec import actor
-from store.prepared import Prepared, PreparedInsert, Row
+from store.prepared import Prepared, PreparedInsert
+from store.reading import Row, each_of
 from store.schema import outbox, tickets
 
 LONG_SENDING = timedelta(minutes=2)
@@ -26,6 +28,7 @@ _OF_TICKET = Prepared(
 )
 _ID: sa.ColumnElement[bool] = outbox.c.message_id == sa.bindparam("message")
 _ONE = Prepared(sa.select(outbox).where(_ID))
+_WHOSE = Prepared(sa.select(outbox.c.ticket_id).where(_ID))
 _INSERT = PreparedInsert(outbox)
 _UPDATE = Prepared(
     sa.update(outbox).where(_ID), sets=[column.name for column in outbox.c]
@@ -46,30 +49,32 @@ def save(connection: sa.Connection, reply: Reply, now: datetime) -> None:
 
 def ticket_of(connection: sa.Connection, message_id: str) -> TicketId | None:
     """Whose reply it is, or None."""
-    found = _ONE.first(connection, message=message_id)
+    found = _WHOSE.first(connection, message=message_id)
     return None if found is None else TicketId(found.ticket_id)
 
 
 def read(connection: sa.Connection, message_id: str) -> Reply | None:
     """A reply by its id."""
-    row = _ONE.first(connection, message=message_id)
-    return None if row is None else _reply(row)
+    found = _ONE.each(connection, made, mended, message=message_id)
+    return found[0] if found else None
 
 
 def of_ticket(connection: sa.Connection, ticket: TicketId) -> tuple[Reply, ...]:
     """The ticket's replies, in the order of the journal."""
-    return tuple(_reply(row) for row in _OF_TICKET.rows(connection, ticket=ticket))
+    return tuple(_OF_TICKET.each(connection, made, mended, ticket=ticket))
 
 
 def overview(connection: sa.Connection) -> tuple[Reply, ...]:
     """All replies that are not over, and the last 200 that are, oldest first."""
     over = outbox.c.state.in_(_OVER)
     newest = outbox.c.created_at.desc(), outbox.c.message_id
-    open_ones = connection.execute(sa.select(outbox).where(~over)).all()
-    ended = connection.execute(
-        sa.select(outbox).where(over).order_by(*newest).limit(_RECENT)
-    ).all()
-    replies = (_reply(row) for row in (*open_ones, *ended))
+    open_ones = sa.select(outbox).where(~over)
+    ended = sa.select(outbox).where(over).order_by(*newest).limit(_RECENT)
+    replies = [
+        reply
+        for query in (open_ones, ended)
+        for reply in each_of(connection, query, made, mended)
+    ]
     return tuple(sorted(replies, key=lambda r: (r.created_at, r.message_id)))
 
 
@@ -95,7 +100,7 @@ def deliverable(
         .order_by(outbox.c.created_at, outbox.c.message_id)
         .limit(limit)
     )
-    return tuple(_reply(row) for row in connection.execute(query))
+    return tuple(each_of(connection, query, made, mended))
 
 
 def stranded(connection: sa.Connection, channels: Collection[str]) -> tuple[Reply, ...]:
@@ -105,7 +110,7 @@ def stranded(connection: sa.Connection, channels: Collection[str]) -> tuple[Repl
         outbox.c.channel.in_(channels),
     )
     ordered = query.order_by(outbox.c.created_at, outbox.c.message_id)
-    return tuple(_reply(row) for row in connection.execute(ordered))
+    return tuple(each_of(connection, ordered, made, mended))
 
 
 def any_waiting(connection: sa.Connection, *, stopped: bool) -> bool:
@@ -160,12 +165,23 @@ def _values(reply: Reply, now: datetime) -> dict[str, object]:
     }
 
 
-def _reply(row: Row) -> Reply:
+def made(row: Row) -> Reply:
+    """The reply of a row; raises where it is damaged."""
+    return _reply(row, actor(row.author_kind, row.author_name))
+
+
+def mended(row: Row) -> Reply:
+    """The reply, of what can be read of a damaged row."""
+    reply = _reply(row, system(row.author_name))
+    return replace(reply, unreadable="its record")
+
+
+def _reply(row: Row, author: Actor) -> Reply:
     return Reply(
         message_id=row.message_id,
         ticket=TicketId(row.ticket_id),
         seq=row.seq,
-        author=actor(row.author_kind, row.author_name),
+        author=author,
         channel=row.channel,
         to=row.recipient,
         subject=row.subject,

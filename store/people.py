@@ -6,6 +6,8 @@ import sqlalchemy as sa
 
 from core.decision import Operator, Role
 from core.ports import Worker
+from store.codec import list_of, text_of
+from store.reading import Row, each_of
 from store.schema import operators, workers
 
 SILENT = timedelta(seconds=30)
@@ -17,10 +19,17 @@ _LISTED = timedelta(days=1)
 def read_operators(connection: sa.Connection) -> tuple[Operator, ...]:
     """Everybody, by name."""
     query = sa.select(operators).order_by(operators.c.name)
-    return tuple(
-        Operator(name=row.name, role=Role(row.role), disabled=row.disabled)
-        for row in connection.execute(query)
-    )
+    return tuple(each_of(connection, query, made, _mended))
+
+
+def made(row: Row) -> Operator:
+    """The operator of a row; raises where it is damaged."""
+    return Operator(name=row.name, role=Role(row.role), disabled=row.disabled)
+
+
+def _mended(row: Row) -> Operator:
+    """Whose rights can't be read has none, until a supervisor gives them anew."""
+    return Operator(name=row.name, role=Role.AGENT, disabled=True)
 
 
 def save_operator(connection: sa.Connection, operator: Operator) -> None:
@@ -34,7 +43,8 @@ def save_operator(connection: sa.Connection, operator: Operator) -> None:
 def save_worker(connection: sa.Connection, worker: Worker, now: datetime) -> None:
     """Stores that a worker process lives now, by the database's clock."""
     changed = sa.update(workers).where(workers.c.id == worker.id)
-    if connection.execute(changed.values(seen_at=now)).rowcount == 0:
+    said = {"seen_at": now, "channels": list(worker.channels)}
+    if connection.execute(changed.values(said)).rowcount == 0:
         connection.execute(
             sa.insert(workers),
             [
@@ -43,8 +53,7 @@ def save_worker(connection: sa.Connection, worker: Worker, now: datetime) -> Non
                     "host": worker.host,
                     "pid": worker.pid,
                     "started_at": now,
-                    "seen_at": now,
-                    "channels": list(worker.channels),
+                    **said,
                 }
             ],
         )
@@ -62,15 +71,23 @@ def read_workers(connection: sa.Connection, now: datetime) -> tuple[Worker, ...]
         .where(workers.c.seen_at >= now - _LISTED)
         .order_by(workers.c.started_at, workers.c.id)
     )
-    return tuple(
-        Worker(
+
+    def reported(row: Row, channels: tuple[str, ...]) -> Worker:
+        return Worker(
             id=row.id,
             host=row.host,
             pid=row.pid,
             started_at=row.started_at,
             seen_at=row.seen_at,
             alive=now - row.seen_at < SILENT,
-            channels=tuple(row.channels),
+            channels=channels,
         )
-        for row in connection.execute(query)
+
+    return tuple(
+        each_of(
+            connection,
+            query,
+            lambda row: reported(row, tuple(map(text_of, list_of(row.channels)))),
+            lambda row: reported(row, ()),  # its next report stores them anew
+        )
     )

@@ -10,7 +10,6 @@ Changes may wait to be sent with others (`gathering`).
 """
 
 import functools
-import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -21,9 +20,7 @@ from sqlalchemy.dialects import postgresql
 from store import gathering
 from store.faults import told_by_driver
 from store.gathering import Change
-
-Row: TypeAlias = Any
-"""A named tuple: which columns it has is said by the statement."""
+from store.reading import Reading, Row, T, reading_of
 
 Values: TypeAlias = Mapping[str, object]
 
@@ -40,8 +37,7 @@ class _Made:
         places: Each value's name and how it is stored, in the order of the SQL.
         fixed: Values that are part of the statement.
         positional: Whether the driver takes values in order, else by name.
-        decode: How each column is read.
-        row: Makes a row of its values.
+        read: How its rows are read.
         table: For a change: which table's.
     """
 
@@ -49,8 +45,7 @@ class _Made:
     places: tuple[tuple[str, _Decode], ...]
     fixed: Values
     positional: bool
-    decode: tuple[_Decode, ...]
-    row: Callable[[tuple[object, ...]], Row]
+    read: Reading
     table: str
 
     def bind(self, values: Values) -> list[object] | dict[str, object]:
@@ -97,17 +92,36 @@ class Prepared:
     def rows(self, connection: sa.Connection, **values: object) -> list[Row]:
         """All rows, as named tuples."""
         made = self._for(connection.dialect)
+        return made.read.rows(self._found(connection, made, values))
+
+    def each(
+        self,
+        connection: sa.Connection,
+        make: Callable[[Row], T],
+        mend: Callable[[Row], T] | None = None,
+        **values: object,
+    ) -> list[T]:
+        """What is made of each row.
+
+        Args:
+            connection: The connection.
+            make: Of a row; where it raises, the row is damaged.
+            mend: Of what can be read of a damaged row: a stand-in is in place of what
+                can't (see `reading`; else an empty text, or None). Without it
+                `make` gets that.
+            values: The statement's.
+        """
+        made = self._for(connection.dialect)
+        return made.read.each(self._found(connection, made, values), make, mend or make)
+
+    def _found(
+        self, connection: sa.Connection, made: _Made, values: Values
+    ) -> list[tuple[object, ...]]:
         gathering.send(connection)
-        found = _execute(connection, made.sql, made.bind(values)).fetchall()
-        if not found:
-            return []
-        columns = (
-            column if decode is None else map(decode, column)
-            for decode, column in zip(
-                made.decode, zip(*found, strict=True), strict=True
-            )
-        )
-        return list(map(made.row, zip(*columns, strict=True)))
+        found: list[tuple[object, ...]] = _execute(
+            connection, made.sql, made.bind(values)
+        ).fetchall()
+        return found
 
     def first(self, connection: sa.Connection, **values: object) -> Row | None:
         """The first row, or None."""
@@ -135,8 +149,7 @@ class Prepared:
             places=tuple((n, _encoder(types[n], dialect)) for n in names),
             fixed={n: given[n] for n in names if isinstance(given[n], int | str)},
             positional=compiled.positiontup is not None,
-            decode=tuple(_decoder(c.type, dialect) for c in columns),
-            row=_row_of([str(column.key) for column in columns]),
+            read=reading_of(columns, dialect),
             table=_table_of(self._statement),
         )
 
@@ -188,13 +201,6 @@ def _table_of(statement: sa.Select[*tuple[Any, ...]] | sa.UpdateBase) -> str:
     return str(table.name)
 
 
-def _row_of(names: list[str]) -> Callable[[tuple[object, ...]], Row]:
-    # as collections.namedtuple, which takes longer to make than most queries
-    fields = {name: property(operator.itemgetter(i)) for i, name in enumerate(names)}
-    kind: type[Any] = type("Row", (tuple,), {"__slots__": (), **fields})
-    return functools.partial(tuple.__new__, kind)
-
-
 def _execute(connection: sa.Connection, sql: str, values: object) -> _Cursor:
     driver: Any = connection.connection.dbapi_connection
     try:
@@ -210,11 +216,3 @@ def _encoder(kind: sa.types.TypeEngine[Any], dialect: sa.Dialect) -> _Decode:
         if within is None:
             return functools.partial(kind.process_bind_param, dialect=dialect)
     return kind.dialect_impl(dialect).bind_processor(dialect)
-
-
-def _decoder(kind: sa.types.TypeEngine[Any], dialect: sa.Dialect) -> _Decode:
-    if isinstance(kind, sa.types.TypeDecorator):
-        within = kind.load_dialect_impl(dialect).result_processor(dialect, None)
-        if within is None:
-            return functools.partial(kind.process_result_value, dialect=dialect)
-    return kind.dialect_impl(dialect).result_processor(dialect, None)

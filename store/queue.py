@@ -2,18 +2,21 @@
 
 Each reads `tickets` alone, by an index made for it, and costs what it shows and not
 what is stored. A search reads the texts that were said, which costs a scan of them.
+Where a row can't be read, the caller says where the ticket stands (`rebuilt`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from typing import Any, TypeAlias
 
 import sqlalchemy as sa
 
 from core.history import QueueRow
 from core.ports import QueueQuery
+from core.standing import Standing, status
 from core.ticket import Status, TicketId
 from store.codec import standing_from_json
-from store.faults import decoding
+from store.reading import Row, each_of
 from store.schema import journal, tickets
 
 _t = tickets.c
@@ -30,6 +33,8 @@ _SHOWN = (
     _t.version,
 )
 
+Rebuilt: TypeAlias = Callable[[TicketId], Standing]
+
 
 def due(connection: sa.Connection, limit: int) -> tuple[TicketId, ...]:
     """Free tickets at which the agent should look, longest waiting first."""
@@ -42,8 +47,9 @@ def due(connection: sa.Connection, limit: int) -> tuple[TicketId, ...]:
     return tuple(TicketId(found) for found in connection.scalars(query))
 
 
-@decoding()
-def rows(connection: sa.Connection, query: QueueQuery) -> tuple[QueueRow, ...]:
+def rows(
+    connection: sa.Connection, query: QueueQuery, rebuilt: Rebuilt
+) -> tuple[QueueRow, ...]:
     """Rows of the queue, by harm."""
     listed = (
         sa.select(*_SHOWN)
@@ -52,18 +58,19 @@ def rows(connection: sa.Connection, query: QueueQuery) -> tuple[QueueRow, ...]:
         .limit(query.limit)
         .offset(query.offset)
     )
-    return tuple(_row(row) for row in connection.execute(listed))
+    return _rows(connection, listed, rebuilt)
 
 
-@decoding()
-def of_customer(connection: sa.Connection, customer: str) -> tuple[QueueRow, ...]:
+def of_customer(
+    connection: sa.Connection, customer: str, rebuilt: Rebuilt
+) -> tuple[QueueRow, ...]:
     """The tickets whose buyer is verified as this customer, newest first."""
     listed = (
         sa.select(*_SHOWN)
         .where(_t.customer == customer)
         .order_by(_t.created_at.desc(), _t.id)
     )
-    return tuple(_row(row) for row in connection.execute(listed))
+    return _rows(connection, listed, rebuilt)
 
 
 def asleep_until(connection: sa.Connection, time: datetime) -> tuple[TicketId, ...]:
@@ -76,9 +83,8 @@ def asleep_until(connection: sa.Connection, time: datetime) -> tuple[TicketId, .
     return tuple(TicketId(found) for found in connection.scalars(query))
 
 
-@decoding()
 def rows_of(
-    connection: sa.Connection, wanted: Sequence[TicketId]
+    connection: sa.Connection, wanted: Sequence[TicketId], rebuilt: Rebuilt
 ) -> tuple[QueueRow, ...]:
     """The rows of these tickets, by harm; those that don't exist are left out."""
     listed = (
@@ -86,7 +92,7 @@ def rows_of(
         .where(_t.id.in_(wanted))
         .order_by(_t.harm, _t.harm_order, _t.id)
     )
-    return tuple(_row(row) for row in connection.execute(listed))
+    return _rows(connection, listed, rebuilt)
 
 
 def counts(connection: sa.Connection, operator: str) -> Mapping[str, int]:
@@ -142,18 +148,33 @@ def _holds(word: str) -> sa.ColumnElement[bool]:
     )
 
 
-def _row(row: sa.Row[*tuple[object, ...]]) -> QueueRow:
-    created_at: datetime = row.created_at
-    standing = standing_from_json(row.standing)
+def _rows(
+    connection: sa.Connection, listed: sa.Select[*tuple[Any, ...]], rebuilt: Rebuilt
+) -> tuple[QueueRow, ...]:
+    def mended(row: Row) -> QueueRow:
+        standing = rebuilt(TicketId(row.id))
+        return _row(row, standing, status(standing), mended=True)
+
+    return tuple(each_of(connection, listed, _made, mended))
+
+
+def _made(row: Row) -> QueueRow:
+    return _row(row, standing_from_json(row.standing, row.version), Status(row.status))
+
+
+def _row(
+    row: Row, standing: Standing, word: Status, *, mended: bool = False
+) -> QueueRow:
     return QueueRow(
         ticket=TicketId(row.id),
         subject=row.subject,
         channel=row.channel,
         buyer=row.customer_name or row.claim,
-        status=Status(row.status),
+        status=word,
         standing=standing,
-        created_at=created_at,
+        created_at=row.created_at,
         updated_at=row.updated_at,
         version=row.version,
         owner=standing.owner,
+        mended=mended,
     )

@@ -32,8 +32,9 @@ from store.codec import (
     response_to_json,
 )
 from store.columns import Exact, dumps, loads, unpacked
-from store.faults import UNDECODABLE, decoding
-from store.prepared import Prepared, PreparedInsert, Row
+from store.faults import UNDECODABLE
+from store.prepared import Prepared, PreparedInsert
+from store.reading import Row, as_read, each_of
 from store.schema import bodies, run_messages, runs, turns
 
 T = TypeVar("T")
@@ -84,11 +85,17 @@ _ALWAYS_SENT = sa.union(
         for digest in (_r.prompt_digest, _r.system_digest, _r.tools_digest)
     )
 )
-_TEXTS = Prepared(
+KEPT: tuple[sa.ColumnElement[Any], ...] = (
+    bodies.c.digest,
     # unpacked one by one: one may be damaged
-    sa.select(
-        bodies.c.digest, sa.type_coerce(bodies.c.content, sa.LargeBinary).label("kept")
-    ).where(bodies.c.ticket_id == _TICKET, bodies.c.digest.in_(_ALWAYS_SENT))
+    sa.type_coerce(bodies.c.content, sa.LargeBinary).label("kept"),
+)
+"""The columns of a message as sent."""
+
+_TEXTS = Prepared(
+    sa.select(*KEPT).where(
+        bodies.c.ticket_id == _TICKET, bodies.c.digest.in_(_ALWAYS_SENT)
+    )
 )
 
 
@@ -206,7 +213,7 @@ def save_end(
 def costs(connection: sa.Connection, since: datetime) -> Spent:
     """What the runs cost that ended since then."""
     query = sa.select(runs.c.cost_usd).where(runs.c.ended_at >= since)
-    found = connection.scalars(query).all()
+    found = each_of(connection, query, lambda row: row.cost_usd)
     known = [cost for cost in found if cost is not None]
     return Spent(
         runs=len(found),
@@ -215,21 +222,24 @@ def costs(connection: sa.Connection, since: datetime) -> Spent:
     )
 
 
-@decoding()
 def of_ticket(connection: sa.Connection, ticket: TicketId) -> tuple[Run, ...]:
     """The ticket's runs with their turns, oldest first."""
-    rows = _RUNS.rows(connection, ticket=ticket)
+    wrong: defaultdict[str, list[str]] = defaultdict(list)
+
+    def undated(row: Row) -> Row:
+        wrong[row.id].append("when it ran")
+        return row
+
+    rows = _RUNS.each(connection, as_read, undated, ticket=ticket)
     if not rows:
         return ()
     made: defaultdict[str, list[Turn]] = defaultdict(list)
-    wrong: defaultdict[str, list[str]] = defaultdict(list)
-    for row in _TURNS.rows(connection, ticket=ticket):
+    for row in _TURNS.each(connection, as_read, ticket=ticket):
         made[row.run_id].append(_turn(row, wrong[row.run_id]))
     texts = dict(_TEXTS.rows(connection, ticket=ticket))
     return tuple(_run(r, texts, tuple(made[r.id]), wrong[r.id]) for r in rows)
 
 
-@decoding()
 def record(connection: sa.Connection, run: RunId) -> RunRecord | None:
     """A run with the messages of each of its requests, or None."""
     ticket = connection.scalar(sa.select(runs.c.ticket_id).where(runs.c.id == run))
@@ -258,6 +268,22 @@ def record(connection: sa.Connection, run: RunId) -> RunRecord | None:
     newest = requests[-1] if requests else ()
     read = replace(found, unreadable=", ".join(dict.fromkeys(wrong)) or None)
     return RunRecord(run=read, messages=newest, requests=requests)
+
+
+def checked(row: Row) -> object:
+    """What is decoded of a run's row; raises where it is damaged."""
+    return object_of(row.task_state), _stop(row.stop)
+
+
+def checked_turn(row: Row) -> ModelResponse | None:
+    """What is decoded of a turn's row; raises where it is damaged."""
+    stored = row.response
+    return None if stored is None else response_from_json(object_of(stored))
+
+
+def body_of(row: Row) -> bytes:
+    """A message as sent, of a row with the columns of `KEPT`; raises as above."""
+    return unpacked(bytes(row.kept))
 
 
 _Sent = Sequence[tuple[int, int, bytes]]

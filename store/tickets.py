@@ -2,7 +2,7 @@
 
 A row is written with the standing that the journal comes to, and the columns beside
 it are derived here, in one place, so that an overview never shows what the journal
-doesn't say.
+doesn't say. So a row that is damaged is made anew of the journal (`at_hand`).
 """
 
 from collections.abc import Sequence
@@ -15,8 +15,8 @@ from core.standing import Standing, status
 from core.ticket import Origin, Status, Ticket, TicketId
 from store.clauses import ChangeNumber
 from store.codec import standing_from_json, standing_to_json
-from store.faults import decoding
-from store.prepared import Prepared, PreparedInsert, Row
+from store.prepared import Prepared, PreparedInsert
+from store.reading import Row
 from store.schema import arrivals, participants, tickets
 
 _HARM_DOUBT, _HARM_WAITING, _HARM_EXPIRING, _HARM_PEOPLE, _HARM_REST, _HARM_OVER = (
@@ -81,19 +81,32 @@ def exists(connection: sa.Connection, ticket: TicketId) -> bool:
     return connection.execute(query).first() is not None
 
 
-@decoding()
 def read(row: Row, ticket: TicketId) -> TicketRow:
-    """The ticket, of a row with the columns of `READ`."""
-    opened = Ticket(
+    """The ticket, of a row with the columns of `READ`; raises where it is damaged."""
+    standing = standing_from_json(row.standing, row.version)
+    opened = _opened(row, ticket, Origin(row.origin))
+    return TicketRow(ticket=opened, standing=standing, version=row.version)
+
+
+def mended(row: Row, ticket: TicketId, standing: Standing) -> TicketRow:
+    """The ticket, of what can be read of a damaged row, and of its journal.
+
+    Where its origin can't be read, no run takes it: people do.
+    """
+    known = row.origin in {origin.value for origin in Origin}
+    opened = _opened(row, ticket, Origin(row.origin) if known else Origin.IMPORTED)
+    return TicketRow(ticket=opened, standing=standing, version=row.version)
+
+
+def _opened(row: Row, ticket: TicketId, origin: Origin) -> Ticket:
+    return Ticket(
         id=ticket,
         subject=row.subject,
         channel=row.channel,
         claim=row.claim,
-        origin=Origin(row.origin),
+        origin=origin,
         created_at=row.created_at,
     )
-    standing = standing_from_json(row.standing)
-    return TicketRow(ticket=opened, standing=standing, version=row.version)
 
 
 def arrived(

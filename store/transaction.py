@@ -7,18 +7,22 @@ holder, and leaves the rest to the file of its aggregate.
 import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from datetime import datetime
+from decimal import Decimal
+from itertools import groupby
 from typing import TypeVar
 
 import sqlalchemy as sa
 
 from core.decision import Decision, Operator, Role
 from core.history import Draft, History, QueueRow, Reply
-from core.journal import Body, Entry
-from core.ledger import Action, ActionEvent, Sums
+from core.journal import ActionChanged, Body, Entry
+from core.ledger import Action, ActionEvent, Sums, by_currency
 from core.lock import Hold, Lock
+from core.mending import action_as_told, amount_of, decision_as_told
 from core.policy import Rules
 from core.ports import (
     Canned,
+    Damaged,
     HouseAct,
     Pause,
     Presence,
@@ -36,6 +40,7 @@ from store import (
     decisions,
     drafts,
     house,
+    inspection,
     ledger,
     locks,
     outbox,
@@ -49,6 +54,9 @@ from store.at_hand import AtHand
 from store.engine import Engine, open_engine
 
 T = TypeVar("T")
+
+_UNKNOWN = Decimal("Infinity")
+"""An amount that is nowhere to be read exceeds every limit: people decide."""
 
 
 class SqlStore:
@@ -139,19 +147,21 @@ class SqlTransaction:
     def history(self, ticket: TicketId) -> History:
         """Everything stored about a ticket; locks it within `write`."""
         touched = self._at_hand.find(ticket)
-        c = self._connection
+        c, entries = self._connection, self._at_hand.journal(ticket)
+        actions = ledger.of_ticket(c, ticket)
         return History(
             ticket=touched.row.ticket,
             standing=touched.row.standing,
             lock=touched.lock,
-            journal=self._at_hand.journal(ticket),
-            decisions=decisions.of_ticket(c, ticket),
-            actions=ledger.of_ticket(c, ticket),
+            journal=entries,
+            decisions=self._as_told(decisions.of_ticket(c, ticket)),
+            actions=tuple(action_as_told(action, entries) for action in actions),
             runs=runs.of_ticket(c, ticket),
             outbox=outbox.of_ticket(c, ticket),
             drafts=drafts.of_ticket(c, ticket),
             now=self.now,
             stopped=self._stopped(),
+            mended=touched.mended,
         )
 
     def standing(self, ticket: TicketId) -> Standing:
@@ -274,11 +284,23 @@ class SqlTransaction:
         if ticket is None:
             return None
         self._at_hand.find(ticket)
-        return decisions.read(self._connection, decision)
+        found = self._as_told((decisions.read(self._connection, decision),))
+        return found[0] if found else None
 
     def decisions(self, *, open_only: bool) -> tuple[Decision, ...]:
         """Decisions of all tickets, oldest first."""
-        return decisions.all_of_them(self._connection, open_only=open_only)
+        found = decisions.all_of_them(self._connection, open_only=open_only)
+        return self._as_told(found)
+
+    def _as_told(self, found: Sequence[Decision | None]) -> tuple[Decision, ...]:
+        """Those whose record can't be read as their tickets' journals tell them."""
+        return tuple(
+            d
+            if d.unreadable is None
+            else decision_as_told(d, self._at_hand.told(d.ticket))
+            for d in found
+            if d is not None
+        )
 
     def intend(self, hold: Hold, action: Action) -> None:
         """Stores an action with its first event (fenced)."""
@@ -295,11 +317,28 @@ class SqlTransaction:
         if self._writes:  # a limit of the day spans tickets: one at a time counts
             self._engine.alone(self._connection, f"handoff spent {tool}")
         midnight = self.now.replace(hour=0, minute=0, second=0, microsecond=0)
-        return ledger.moved(self._connection, midnight, tool).get(tool, {})
+        moved = ledger.moved(self._connection, midnight, tool)
+        return by_currency((self._amount(m, _UNKNOWN), m.currency) for m in moved)
 
     def moved_since(self, since: datetime) -> Mapping[str, Sums]:
         """What done and open actions moved that were begun since, by tool."""
-        return ledger.moved(self._connection, since)
+        moved = ledger.moved(self._connection, since)
+        return {
+            tool: by_currency((self._amount(m, None), m.currency) for m in its)
+            for tool, its in groupby(moved, key=lambda m: m.tool)
+        }
+
+    def _amount(self, moved: ledger.Moved, unknown: Decimal | None) -> Decimal | None:
+        """The amount, or where it can't be read what the journal tells."""
+        if moved.amount is not None:
+            return moved.amount
+        told = (
+            amount_of(entry.body.amount)
+            for entry in self._at_hand.told(moved.ticket)
+            if isinstance(entry.body, ActionChanged)
+            and entry.body.action == moved.action
+        )
+        return next((amount for amount in told if amount is not None), unknown)
 
     def open_elsewhere(
         self, ticket: TicketId, tool: str, acted_on: str
@@ -437,7 +476,8 @@ class SqlTransaction:
     def of_customer(self, customer: str) -> tuple[QueueRow, ...]:
         """The tickets whose buyer is verified as this customer, newest first."""
         self.flush()
-        return queue.of_customer(self._connection, customer)
+        rebuilt = self._at_hand.rebuilt
+        return queue.of_customer(self._connection, customer, rebuilt)
 
     def stranded(self, channels: Collection[str]) -> tuple[Reply, ...]:
         """Replies without a channel whose channel is one of these."""
@@ -459,17 +499,21 @@ class SqlTransaction:
     def queue(self, query: QueueQuery) -> tuple[QueueRow, ...]:
         """Rows of the queue, by harm."""
         self.flush()
-        return queue.rows(self._connection, query)
+        return queue.rows(self._connection, query, self._at_hand.rebuilt)
 
     def queue_rows(self, tickets: Sequence[TicketId]) -> tuple[QueueRow, ...]:
         """The rows of these tickets, for a screen that shows them already."""
         self.flush()
-        return queue.rows_of(self._connection, tickets)
+        return queue.rows_of(self._connection, tickets, self._at_hand.rebuilt)
 
     def counts(self, operator: str) -> Mapping[str, int]:
         """How many tickets each view holds."""
         self.flush()
         return queue.counts(self._connection, operator)
+
+    def damaged(self) -> tuple[Damaged, ...]:
+        """The records that can't be read, of all that are stored: takes a while."""
+        return inspection.damaged(self._connection)
 
     def busy(self) -> bool:
         """Whether a run holds a ticket, or a reply is on its way.

@@ -13,7 +13,7 @@ import json
 import logging
 import os
 import sys
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import NoReturn, TypeVar
@@ -196,6 +196,12 @@ def line(document: Shape) -> None:
 def warn(text: str) -> None:
     """Says something beside the result."""
     click.echo(f"handoff: {one_line(text, 1000)}", err=True)
+
+
+def warn_of(lines: Iterable[str]) -> None:
+    """Says several things beside the result."""
+    for text in lines:
+        warn(text)
 
 
 def log_to_stderr(form: str = "handoff: %(message)s") -> None:

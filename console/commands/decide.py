@@ -6,6 +6,7 @@ from console import plain, shapes, wiring
 from console.commands import base
 from console.commands.base import REFUSED, USAGE, Failed, fail
 from console.plain_journal import stamp
+from console.wording import cannot_be_read
 from core.decision import (
     AlreadyDecided,
     Approved,
@@ -36,6 +37,11 @@ def decisions(every: bool) -> None:  # noqa: FBT001 # click's way to say an opti
             )
         then = {r.version: r for r in kept if r.intact}
         rules = {d.id: then[d.policy].of(d.tool) for d in found if d.policy in then}
+        base.warn_of(
+            f"{d.ticket}, {d.id}: {cannot_be_read(d)}"
+            for d in found
+            if d.unreadable is not None
+        )
         base.show(
             [shapes.decision(d, rules.get(d.id)) for d in found],
             lambda: plain.decisions(found),

@@ -84,6 +84,11 @@ def outbox() -> None:
     async def work() -> None:
         async with base.with_store() as store:
             rows = await store.read(lambda tx: tx.outbox())
+        base.warn_of(
+            f"{r.ticket}, {r.message_id}: {r.unreadable} is damaged"
+            for r in rows
+            if r.unreadable is not None
+        )
         base.show([shapes.reply(r) for r in rows], lambda: plain.outbox(rows))
 
     base.run(work())

@@ -11,7 +11,7 @@ from datetime import timedelta
 
 from console.widgets.sight import Sight
 from console.widgets.spans import EMPTY, Line, clip, cut, line, named, paragraph
-from console.wording import count, money, span_of, when
+from console.wording import cannot_be_read, count, money, span_of, when
 from core.cleanse import changed, cleanse, one_line
 from core.decision import Decision
 from core.history import History
@@ -27,7 +27,7 @@ _INLINE = 4
 
 def inline_lines(decision: Decision, history: History, sight: Sight) -> list[Line]:
     """The card in a few lines, for the desk."""
-    lines = [_head(decision)]
+    lines = [_head(decision), *_damage(decision)]
     fields = _fields(decision.input)
     lines += [_brief(*field, sight.width) for field in fields[:_INLINE]]
     left = len(fields) - _INLINE
@@ -48,7 +48,7 @@ def inline_lines(decision: Decision, history: History, sight: Sight) -> list[Lin
 def card_lines(decision: Decision, history: History, sight: Sight) -> list[Line]:
     """The whole card."""
     width = sight.width
-    lines = [_head(decision), EMPTY]
+    lines = [_head(decision), *_damage(decision), EMPTY]
     for name, value in _fields(decision.input):
         lines += _field(name, value, width)
     lines.append(EMPTY)
@@ -107,6 +107,12 @@ def _head(decision: Decision) -> Line:
         (one_line(decision.tool, 40), "strong"),
         (f"  {one_line(decision.id, 24)}", "dim"),
     )
+
+
+def _damage(decision: Decision) -> list[Line]:
+    if decision.unreadable is None:
+        return []
+    return [line((cannot_be_read(decision), "harm"))]
 
 
 def _fields(arguments: Json) -> list[tuple[str, str]]:

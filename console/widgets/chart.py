@@ -10,7 +10,15 @@ from collections.abc import Mapping
 from console.widgets.chart_runs import runs_lines
 from console.widgets.sight import Sight, title_line
 from console.widgets.spans import EMPTY, Line, Span, clip, fit, line, named, paragraph
-from console.wording import count, identity_change, money, span_of, state_of, when
+from console.wording import (
+    count,
+    identity_change,
+    lost_of,
+    money,
+    span_of,
+    state_of,
+    when,
+)
 from core.cleanse import one_line
 from core.decision import Decision, DecisionState
 from core.history import History
@@ -25,6 +33,7 @@ _NAME = 10
 def chart_lines(history: History, sight: Sight) -> list[Line]:
     """The whole chart, in sections."""
     sections = [
+        damage_lines(history, sight),
         identity_lines(history, sight),
         [*_lock(history, sight), *_presence(history, sight)],
         _decisions(history, sight),
@@ -44,6 +53,10 @@ def chart_lines(history: History, sight: Sight) -> list[Line]:
 def strip_lines(history: History, sight: Sight) -> list[Line]:
     """The chart in a few lines: identity, money, state."""
     lines = identity_lines(history, sight)
+    lost = lost_of(history)
+    if lost:
+        more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
+        lines.insert(0, line((f"! {lost[0]}{more}", "harm")))
     moved = _money_words(history)
     if moved:
         lines.append((*line((fit("MONEY", _NAME), "strong")), *moved))
@@ -51,6 +64,15 @@ def strip_lines(history: History, sight: Sight) -> list[Line]:
     if words:
         lines.append(line((fit("STATE", _NAME), "strong"), (words, "dim")))
     return [clip(spans, sight.width) for spans in lines]
+
+
+def damage_lines(history: History, sight: Sight) -> list[Line]:
+    """What of the ticket's records can't be read, or nothing."""
+    lost = lost_of(history)
+    if not lost:
+        return []
+    said = [paragraph(f"! {words}", sight.width, "harm") for words in lost]
+    return [title_line("DAMAGED"), *(shown for words in said for shown in words)]
 
 
 def identity_lines(history: History, sight: Sight) -> list[Line]:

@@ -16,6 +16,7 @@ from core.decision import (
     READY,
     Decision,
     arguments_hash,
+    cannot_be_read,
 )
 from core.errors import StaleHold, ToolLost
 from core.flows.builtins import do_builtin
@@ -220,6 +221,8 @@ def _changed_since(
     """Why an approved decision must not be executed with these arguments, or None."""
     if decision.state not in READY:
         return f"{decision.id} is {decision.state.value}"
+    if decision.unreadable is not None:
+        return cannot_be_read(decision)
     asked = arguments_hash(decision.tool, given)
     if (
         not asked

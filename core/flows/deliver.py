@@ -78,6 +78,11 @@ def _claim(listed: Reply, house: House, tx: Transaction) -> _Claimed | None:
         return None
     if (reply.state, reply.attempts) != (listed.state, listed.attempts):
         return None
+    if reply.unreadable is not None:  # people look at it, and may say it again
+        lost = replace(reply, state="failed", why=f"{reply.unreadable} is damaged")
+        tx.save_reply(lost)
+        _journal(tx, lost, "failed")
+        return None
     lock = tx.lock_of(reply.ticket)
     person = lock.holder is not None and lock.holder.kind is HolderKind.OPERATOR
     person = person or tx.standing(reply.ticket).offered_to is not None

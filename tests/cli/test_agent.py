@@ -267,6 +267,7 @@ def test_the_doctor_names_everything_and_ends_with_the_worst_code(
         "clocks",
         "lease",
         "in doubt",
+        "records",
         "workers",
         "model",
         "tools of shop",

@@ -133,7 +133,7 @@ def test_any_standing_comes_back_as_it_was(bodies: list[Body]) -> None:
         entry = Entry(seq=seq, at=SOON, actor=operator("mira"), body=body)
         standing = fold(standing, entry)
     text = dumps(codec.standing_to_json(standing))
-    assert codec.standing_from_json(json.loads(text)) == standing
+    assert codec.standing_from_json(json.loads(text), 1) == standing
 
 
 async def test_hostile_texts_come_back_character_for_character(store: SqlStore) -> None:

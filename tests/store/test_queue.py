@@ -144,7 +144,7 @@ async def test_every_overview_is_found_by_an_index(desk: SqlStore) -> None:
 
         for view in ("human", "approvals", "agent", "waiting", "resolved", "all"):
             sa.event.listen(connection, "before_cursor_execute", note)
-            queue.rows(connection, QueueQuery(view=view))
+            queue.rows(connection, QueueQuery(view=view), tx._at_hand.rebuilt)
             sa.event.remove(connection, "before_cursor_execute", note)
         sa.event.listen(connection, "before_cursor_execute", note)
         queue.due(connection, 10)
