@@ -176,6 +176,9 @@ def _begin(
     match judged:
         case Allow():
             return _start(tx, hands, work, job, history)
+        case NeedsDecision(four_eyes=True) if _by_one(job.decision):
+            refuse(tx, work, job, _ONE_OF_TWO)
+            return None
         case NeedsDecision() if job.decision is not None:
             return _start(tx, hands, work, job, history)
         case NeedsDecision(rule=rule, four_eyes=four_eyes):
@@ -185,6 +188,14 @@ def _begin(
         case NeedsIdentity(why=why) | Forbid(why=why):
             refuse(tx, work, job, why)
             return None
+
+
+_ONE_OF_TWO = "it was approved by one person, and the rules ask for two by now"
+
+
+def _by_one(decision: Decision | None) -> bool:
+    """Whether only one person has approved it: the rules may have changed since."""
+    return decision is not None and decision.first in {None, decision.decided_by}
 
 
 def _start(

@@ -5,13 +5,23 @@ verdict. So triggers ask, within the very transaction that writes, who is connec
 and what `operators` says of them now; a supervisor who was demoted a moment ago
 settles nothing. `session_user` is what the login proved, and `SET ROLE` doesn't
 change it. Tables are named with their schema, because a temporary table of the same
-name would be found first.
+name would be found first; and functions and operators are looked for in the catalog
+alone, because a login sets its own search path.
+
+Who holds a ticket and what is said on it is guarded beside, in `guard_tickets`.
 
 Members of the tables' owner are not asked: they could drop the triggers.
 """
 
+from store.migrations.guard_tickets import (
+    TICKET_FUNCTIONS,
+    TICKET_TRIGGERS,
+    WORKS_HERE,
+)
+
 _SUPERVISES = """
-CREATE FUNCTION {schema}.handoff_supervises() RETURNS boolean LANGUAGE plpgsql AS $$
+CREATE FUNCTION {schema}.handoff_supervises() RETURNS boolean
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
   RETURN EXISTS (
     SELECT FROM {schema}.operators o
@@ -21,7 +31,8 @@ END $$
 """
 
 _ADMINISTERS = """
-CREATE FUNCTION {schema}.handoff_administers() RETURNS boolean LANGUAGE plpgsql AS $$
+CREATE FUNCTION {schema}.handoff_administers() RETURNS boolean
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
   RETURN pg_has_role(session_user, (
     SELECT c.relowner FROM pg_catalog.pg_class c
@@ -42,7 +53,7 @@ $$
 
 _OPERATORS = """
 CREATE FUNCTION {schema}.handoff_guard_operators() RETURNS trigger
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
   IF NOT {schema}.handoff_administers() AND NOT {schema}.handoff_supervises() THEN
     RAISE EXCEPTION 'only a supervisor may change people'
@@ -54,10 +65,14 @@ END $$
 
 _CANNED = """
 CREATE FUNCTION {schema}.handoff_guard_canned() RETURNS trigger
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
   IF NOT {schema}.handoff_administers() AND NOT {schema}.handoff_supervises() THEN
     RAISE EXCEPTION 'only a supervisor may change the replies of the team'
+      USING ERRCODE = 'insufficient_privilege';
+  END IF;
+  IF NOT {schema}.handoff_administers() AND NEW.operator <> session_user THEN
+    RAISE EXCEPTION 'a reply of the team is kept under the name of who changed it'
       USING ERRCODE = 'insufficient_privilege';
   END IF;
   RETURN coalesce(NEW, OLD);
@@ -66,7 +81,7 @@ END $$
 
 _HOUSE_ACTS = """
 CREATE FUNCTION {schema}.handoff_guard_house_acts() RETURNS trigger
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
   IF {schema}.handoff_administers() THEN
     RETURN NEW;
@@ -85,7 +100,7 @@ END $$
 
 _PROPOSED = """
 CREATE FUNCTION {schema}.handoff_guard_proposal() RETURNS trigger
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
   IF {schema}.handoff_administers() THEN
     RETURN NEW;
@@ -102,13 +117,20 @@ BEGIN
     RAISE EXCEPTION 'a proposal is kept under the name of who makes it'
       USING ERRCODE = 'insufficient_privilege';
   END IF;
+  IF {schema}.handoff_works_here() AND NOT EXISTS (
+    SELECT FROM {schema}.locks l
+    WHERE l.ticket_id = NEW.ticket_id AND l.holder_name = NEW.proposed_by
+  ) THEN
+    RAISE EXCEPTION 'who proposes holds the ticket'
+      USING ERRCODE = 'insufficient_privilege';
+  END IF;
   RETURN NEW;
 END $$
 """
 
 _SETTLED = """
 CREATE FUNCTION {schema}.handoff_guard_verdict() RETURNS trigger
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
   settles boolean := NEW.state IN ('approved', 'overridden', 'rejected');
   verdict boolean := (settles AND NEW.state <> OLD.state)
@@ -171,22 +193,25 @@ END $$
 """
 
 _TRIGGERS = (
-    ("operators", "INSERT OR UPDATE OR DELETE", "handoff_guard_operators"),
-    ("canned", "INSERT OR UPDATE OR DELETE", "handoff_guard_canned"),
-    ("house_acts", "INSERT", "handoff_guard_house_acts"),
-    ("decisions", "INSERT", "handoff_guard_proposal"),
-    ("decisions", "UPDATE", "handoff_guard_verdict"),
+    ("operators", "INSERT OR UPDATE OR DELETE", "handoff_guard_operators", None),
+    ("canned", "INSERT OR UPDATE", "handoff_guard_canned", None),
+    ("house_acts", "INSERT", "handoff_guard_house_acts", None),
+    ("decisions", "INSERT", "handoff_guard_proposal", None),
+    ("decisions", "UPDATE", "handoff_guard_verdict", None),
+    *TICKET_TRIGGERS,
 )
 
 
 def guard(schema: str) -> tuple[str, ...]:
     """The statements that put the guard into a schema (a quoted name)."""
-    asked = (_SUPERVISES, _ADMINISTERS, _DISABLED)
-    made = (*asked, _OPERATORS, _CANNED, _HOUSE_ACTS, _PROPOSED, _SETTLED)
+    asked = (_SUPERVISES, _ADMINISTERS, _DISABLED, WORKS_HERE)
+    people = (_OPERATORS, _CANNED, _HOUSE_ACTS, _PROPOSED, _SETTLED)
+    made = (*asked, *people, *TICKET_FUNCTIONS)
     functions = (text.format(schema=schema) for text in made)
     triggers = (
-        f"CREATE TRIGGER {name} BEFORE {event} ON {schema}.{table}"
-        f" FOR EACH ROW EXECUTE FUNCTION {schema}.{name}()"
-        for table, event, name in _TRIGGERS
+        f"CREATE TRIGGER {name}_{event[:6].lower()} BEFORE {event} ON"
+        f" {schema}.{table} FOR EACH ROW"
+        f"{f' WHEN ({when})' if when else ''} EXECUTE FUNCTION {schema}.{name}()"
+        for table, event, name, when in _TRIGGERS
     )
     return (*functions, *triggers)

@@ -3,6 +3,7 @@
 import asyncio
 from dataclasses import replace
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -104,6 +105,21 @@ async def test_rule_06_an_approved_proposal_is_executed_exactly_as_approved(
     assert arguments_hash(action.tool, action.input) == found.hash == found.final_hash
     assert [e.state for e in action.events] == [ActionState.INTENDED, ActionState.DONE]
     assert [s["text"] for s in await world.delivers()] == ["That is what I could do."]
+
+
+async def test_f10_what_one_person_approved_is_not_done_where_the_rules_ask_for_two(
+    lite: World,
+) -> None:
+    ticket = await proposed(lite)
+    assert isinstance(await says(lite, ticket), Approved)
+    strict = replace(REFUNDS.policy, four_eyes_over=Decimal(60))
+    lite.shop.specs_now = (FIND, LOOKUP, replace(REFUNDS, policy=strict))
+    await lite.runs(ticket)
+    assert lite.shop.effects == 0
+    assert (
+        "approved by one person, and the rules ask for two" in (result_texts(lite)[-1])
+    )
+    assert (await lite.decision(ticket)).state is DecisionState.EXPIRED
 
 
 async def test_f11_an_override_is_executed_with_the_new_arguments(

@@ -1,13 +1,9 @@
 """On PostgreSQL an operator is a database login, and plain SQL is no way around."""
 
-from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
-from pathlib import Path
-from urllib.parse import quote
 
 import psycopg
 import pytest
-from psycopg.conninfo import conninfo_to_dict
 
 from core.decision import (
     Approved,
@@ -16,7 +12,6 @@ from core.decision import (
     Operator,
     Rejected,
     Role,
-    Verdict,
 )
 from core.errors import StoreUnreachable
 from core.flows.amend import verify
@@ -35,74 +30,22 @@ from core.flows.run import work
 from core.flows.supervise import decide
 from core.journal import IdentityChanged
 from core.lock import Acquired
-from core.ticket import TicketId
 from core.turn import Stop
-from store.transaction import SqlStore
-from tests.flows.world import REFUNDS, World, calls, world_on
-from tests.worlds.brains import Reply, Script
+from tests.flows.world import REFUNDS, World
+from tests.store.logins import (
+    ADMIN,
+    APPROVE,
+    BOT,
+    EVE,
+    LONGEST,
+    MAX,
+    MIA,
+    REJECT,
+    opened,
+    plainly,
+    waits,
+)
 from tests.worlds.postgres import Cluster
-
-APPROVE = Verdict(kind="approve", why="", input=None, seen=None)
-REJECT = Verdict(kind="reject", why="no", input=None, seen=None)
-EVE = Operator(name="eve O'Hara", role=Role.AGENT)
-MIA = Operator(name="mia", role=Role.SUPERVISOR)
-MAX = Operator(name="max", role=Role.SUPERVISOR)
-ADMIN = Operator(name="postgres", role=Role.SUPERVISOR)
-BOT = "bot"
-LONGEST = "é" * 31 + "e"
-
-Plain = psycopg.Connection[tuple[object, ...]]
-
-
-@pytest.fixture
-def logins(postgres_url: str) -> Iterator[str]:
-    """Removes the logins that a test has made; gives the administrator's address."""
-    yield postgres_url
-    with psycopg.connect(postgres_url, autocommit=True) as admin:
-        for name in (EVE.name, MIA.name, MAX.name, BOT, LONGEST):
-            quoted = psycopg.sql.Identifier(name)
-            known = "SELECT 1 FROM pg_roles WHERE rolname = %s"
-            if admin.execute(known, (name,)).fetchone() is not None:
-                for drop in ("DROP OWNED BY {}", "DROP ROLE {}"):
-                    admin.execute(psycopg.sql.SQL(drop).format(quoted))
-
-
-@pytest.fixture
-async def house(logins: str, tmp_path: Path) -> AsyncIterator[World]:
-    """A house whose administrator has added an agent and two supervisors."""
-    store = SqlStore.open(logins)
-    async with world_on(store, tmp_path) as made:
-        await store.write(lambda tx: tx.save_operator(ADMIN))
-        for who in (EVE, MIA, MAX):
-            added = await add(store, ADMIN, who.name, who.role)
-            assert added == Changed(operator=who)
-        yield made
-    await store.close()
-
-
-def plainly(url: str, who: Operator) -> Plain:
-    """A connection of this login, for plain SQL."""
-    return psycopg.connect(**{**conninfo_to_dict(url), "user": who.name})  # type: ignore[arg-type]
-
-
-def opened(url: str, name: str) -> SqlStore:
-    """The store, opened by this login."""
-    return SqlStore.open(url.replace("//postgres@", f"//{quote(name)}@"))
-
-
-async def waits(world: World, amount: str = "80.00") -> TicketId:
-    """A ticket whose run waits for a verdict."""
-    world.model.brain = Script(
-        [
-            calls(("find_customer", {"order_id": "O-1"})),
-            calls(("refund_order", {"order_id": "O-1", "amount": amount})),
-            Reply(text="Done."),
-        ]
-    )
-    ticket = await world.opened("refund me")
-    assert await world.runs(ticket) is Stop.AWAITING_DECISION
-    return ticket
-
 
 FORGERIES = {
     "approve": "UPDATE decisions SET state = 'approved', decided_by = session_user,"
