@@ -22,7 +22,8 @@ class Limits:
         hold_off_agent: How long a reply of the agent waits before it is delivered.
         hold_off_human: The same for a person's, who can take it back so long.
         same_call: How often the same call may return the same before people look.
-        failures: How many tool calls may fail in a row before people look.
+        failures: How many tool calls may fail in a row, or be refused in a row or by
+            one rule, before people look.
     """
 
     max_turns: int = 20

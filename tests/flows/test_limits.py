@@ -38,6 +38,21 @@ def never_right(body: dict[str, Any]) -> Reply:
     return calls(("get_order", {"order": f"O-{len(calls_in(body))}"}))
 
 
+def never_allowed(body: dict[str, Any]) -> Reply:
+    """Asks for a refund that needs an identity, with a look in between."""
+    n = len(calls_in(body))
+    if n % 2:
+        return calls(("get_order", {"order_id": f"O-{n}"}))
+    return calls(("refund_order", {"order_id": "O-1", "amount": f"{n + 1}.00"}))
+
+
+def unnamed(body: dict[str, Any]) -> Reply:
+    """Calls a tool with a bare text."""
+    del body
+    use = {"type": "tool_use", "id": "toolu_1", "name": "get_order", "input": "O-1"}
+    return Reply(blocks=[use])
+
+
 def lost(body: dict[str, Any]) -> Reply:
     """Asks for a tool that there is not."""
     del body
@@ -58,7 +73,9 @@ LIMITS = {
         *(never_done, {"max_run": timedelta(microseconds=1)}),
         *(Stop.TURN_LIMIT, "took longer than"),
     ),
-    "failures": (never_right, {}, Stop.ERROR, "5 tool calls of the agent failed"),
+    "arguments": (never_right, {}, Stop.ERROR, "5 tool calls of the agent in a row"),
+    "refusals": (never_allowed, {}, Stop.ERROR, "were refused by one rule, the last, "),
+    "no arguments": (unnamed, {}, Stop.ERROR, "'get_order' without named arguments"),
     "unknown tool": (lost, {}, Stop.ERROR, "there is not: 'drop_tables'"),
     "one call": (again_and_again, {}, Stop.ERROR, "the same call again and again"),
 }
