@@ -34,6 +34,7 @@ from core.ticket import TicketId
 from store import changes
 from store.faults import translate
 from store.line import in_line
+from store.no_text import any_text, reading
 from store.unwritable import engine_to_read, may_be_readable
 from store.watch import Watch
 
@@ -199,7 +200,7 @@ class SqliteEngine:
     def _look(self, work: Callable[[sa.Connection], T]) -> T:
         try:
             with self._engine.connect() as connection, connection.begin():
-                return work(connection)
+                return reading(work, connection)
         except sa.exc.SQLAlchemyError as error:
             if may_be_readable(error):
                 return self._look_without_writing(work, error)
@@ -215,7 +216,7 @@ class SqliteEngine:
         try:
             with engine.connect() as connection, connection.begin():
                 connection.exec_driver_sql("BEGIN")
-                return work(connection)
+                return reading(work, connection)
         except sa.exc.SQLAlchemyError:
             raise translate(failed, self.place) from failed
 
@@ -295,7 +296,9 @@ class SqliteEngine:
         @sa.event.listens_for(engine, "begin")
         def begin(connection: sa.Connection) -> None:
             writes = connection.get_execution_options().get("writes", False)
-            _driver(connection).execute("BEGIN IMMEDIATE" if writes else "BEGIN")
+            driver = _driver(connection)
+            driver.text_factory = any_text if writes else str
+            driver.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
 
         return engine
 

@@ -141,6 +141,29 @@ async def test_f80_bytes_and_a_nul_in_a_standing_are_read_from_the_journal(
         assert (await chart(store)).standing == before.standing
 
 
+async def test_f80_bytes_that_are_no_text_cost_no_more_than_themselves(
+    sqlite_store: SqlStore,
+) -> None:
+    store = sqlite_store
+    await store.write(asked(T1))
+    await store.write(asked(T2))
+    before = await chart(store)
+    for statement in (
+        "UPDATE tickets SET standing = CAST(x'7bff' AS TEXT) WHERE id = 'T-1'",
+        "UPDATE tickets SET subject = CAST(x'61ff62' AS TEXT) WHERE id = 'T-1'",
+        "UPDATE journal SET text = CAST(x'ff62' AS TEXT) WHERE ticket_id = 'T-1'",
+    ):
+        await store.write(damage(statement))
+    read = await chart(store)
+    assert read.standing == before.standing
+    assert read.ticket.subject == "a\udcffb"
+    assert (await chart(store, T2)).ticket.subject == "Where is it?"
+    assert len(await store.read(lambda tx: tx.queue(QueueQuery()))) == 2
+    await store.write(says("and now?"))
+    assert not (await chart(store)).mended
+    assert await store.read(lambda tx: tx.damaged()) == ()
+
+
 async def test_f80_a_damaged_entry_beside_a_damaged_standing_is_still_named(
     desk: SqlStore,
 ) -> None:
