@@ -236,7 +236,7 @@ async def mine(store: Store, me: str, offers: Sequence[TicketId] = ()) -> Mine:
 
 def _declined_by(tx: Transaction, ticket: TicketId) -> str | None:
     """Who said no, if that is the last that was said of who has the ticket."""
-    said = (e.body for e in reversed(tx.history(ticket).journal))
+    said = (e.body for e in tx.backwards(ticket))
     last = next((body for body in said if isinstance(body, LockChanged)), None)
     if last is None or last.change != "declined":
         return None

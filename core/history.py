@@ -78,7 +78,7 @@ class History:
     """All that is stored about a ticket, read in one transaction.
 
     Attributes:
-        journal: In order of seq. May be only its tail where a reader asked so.
+        journal: In order of seq.
         runs: Oldest first, with their turns.
         now: The database's clock at the read.
         stopped: Why the agent is stopped everywhere, or None.

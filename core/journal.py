@@ -435,15 +435,14 @@ def from_json(kind: str, stored: JsonObject) -> Body:
     values: dict[str, object] = {}
     for name, takes in _SHAPES[cls]:
         if name in stored:
-            values[name] = stored[name]
-            if not isinstance(stored[name], takes):
+            value = stored[name]
+            if not isinstance(value, takes):
                 message = f"the {kind}'s {name} has another type"
                 raise TypeError(message)
-    for name in _ITEMS.keys() & values.keys():
-        value = values[name]
-        if isinstance(value, list):
-            if not all(isinstance(item, _ITEMS[name]) for item in value):
-                message = f"the {kind}'s {name} holds something else"
-                raise TypeError(message)
-            values[name] = tuple(value)
+            values[name] = value
+            if type(value) is list and name in _ITEMS:
+                if not all(isinstance(item, _ITEMS[name]) for item in value):
+                    message = f"the {kind}'s {name} holds something else"
+                    raise TypeError(message)
+                values[name] = tuple(value)
     return cls(**values)  # type: ignore[arg-type] # JSON written by to_json of the same class

@@ -13,7 +13,14 @@ standing and leaves a change in the feed.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Callable,
+    Collection,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -199,6 +206,12 @@ class Transaction(Protocol):
 
         Raises:
             UnknownTicket: There is none.
+        """
+
+    def backwards(self, ticket: TicketId) -> Iterator[Entry]:
+        """The ticket's journal from its end, read as far as it is looked at.
+
+        Of a ticket that there is not, nothing. Only within the transaction.
         """
 
     def standing(self, ticket: TicketId) -> Standing:

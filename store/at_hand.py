@@ -208,8 +208,8 @@ class AtHand:
 def _is_awaited(before: Standing, body: Body) -> bool:
     """Whether somebody waits for this entry, so that a follower should look now."""
     match body:
-        case Message(direction="in"):
-            return before.run is None and before.held_by is None
+        case Message(direction="in"):  # a run looks at its next boundary anyway
+            return before.run is None
         case LockChanged(change=change):
             return change in _AWAITED
         case DecisionChanged(state=state):

@@ -241,17 +241,17 @@ def response_to_json(response: ModelResponse) -> JsonObject:
 
 def response_from_json(stored: JsonObject) -> ModelResponse:
     """The response that was stored."""
-    counted = [number_of(n) for n in list_of(stored["usage"])]
+    fresh, out, read, written = map(number_of, list_of(stored["usage"]))
     return ModelResponse(
         id=text_of(stored["id"]),
         model=text_of(stored["model"]),
-        content=tuple(object_of(block) for block in list_of(stored["content"])),
+        content=tuple(map(object_of, list_of(stored["content"]))),
         stop_reason=text_or_none(stored["stop_reason"]),
         usage=Usage(
-            in_tokens=counted[0],
-            out_tokens=counted[1],
-            cache_read_tokens=counted[2],
-            cache_write_tokens=counted[3],
+            in_tokens=fresh,
+            out_tokens=out,
+            cache_read_tokens=read,
+            cache_write_tokens=written,
         ),
         request_id=text_or_none(stored["request_id"]),
     )

@@ -36,6 +36,18 @@ def decode_text(stored: str) -> str:
     return _ESCAPED.sub(lambda m: chr(int(m[1], 16)), stored)
 
 
+def stored_text(value: str | None) -> str | None:
+    """The text of a column, or None."""
+    if value is None or "\x1a" not in value:
+        return value
+    return decode_text(value)
+
+
+def stored_moment(value: str | None) -> datetime | None:
+    """The time of a column of SQLite, or None."""
+    return None if value is None else datetime.fromisoformat(value)
+
+
 def dumps(value: Json) -> str:
     """Compact JSON in the order of its fields."""
     return _ENCODER.encode(value)
@@ -69,9 +81,7 @@ class Exact(sa.types.TypeDecorator[str]):
         self, value: str | None, dialect: sa.Dialect
     ) -> str | None:
         """The text."""
-        if value is None or "\x1a" not in value:
-            return value
-        return decode_text(value)
+        return stored_text(value)
 
 
 class JsonText(sa.types.TypeDecorator[Json]):

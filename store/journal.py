@@ -9,7 +9,7 @@ stands an entry that says so (`Quarantined`).
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -38,6 +38,17 @@ _IN_ORDER = Prepared(
     sa.select(*READ).where(_j.ticket_id == sa.bindparam("ticket")).order_by(_j.seq)
 )
 
+PAGE = 60
+"""Entries that are read at a time where the newest are wanted: about twenty turns."""
+
+_BACKWARDS = Prepared(
+    sa.select(*READ)
+    .where(_j.ticket_id == sa.bindparam("ticket"), _j.seq < sa.bindparam("before"))
+    .order_by(_j.seq.desc())
+    .limit(PAGE)
+)
+_NEWEST = 2**62
+
 
 def insert(
     connection: sa.Connection, ticket: TicketId, entries: Sequence[Entry]
@@ -49,6 +60,16 @@ def insert(
 def read(connection: sa.Connection, ticket: TicketId) -> tuple[Entry, ...]:
     """The ticket's journal, in order."""
     return tuple(_IN_ORDER.each(connection, _entry, _undated, ticket=ticket))
+
+
+def backwards(connection: sa.Connection, ticket: TicketId) -> Iterator[Entry]:
+    """The ticket's journal from its end, as far as somebody reads it."""
+    before = _NEWEST
+    while page := _BACKWARDS.each(
+        connection, _entry, _undated, ticket=ticket, before=before
+    ):
+        yield from page
+        before = page[-1].seq
 
 
 def checked(row: Row) -> Body:
@@ -78,18 +99,13 @@ def _values(ticket: TicketId, entry: Entry) -> dict[str, object]:
 
 def _entry(row: Row) -> Entry:
     seq, at, actor_kind, actor_name, kind, text, stored = row
-    who = system(actor_name)
+    who = None
     try:
         who = actor(actor_kind, actor_name)
         body = _body(kind, text, stored)
     except UNDECODABLE as wrong:
         body = Quarantined(entry=seq, was=kind, reason=_reason(wrong))
-    return Entry(
-        seq=seq,
-        at=at,
-        actor=who,
-        body=body,
-    )
+    return Entry(seq=seq, at=at, actor=who or system(actor_name), body=body)
 
 
 def _undated(row: Row) -> Entry:

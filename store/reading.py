@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, TypeVar
 
 import sqlalchemy as sa
 
-from store.columns import Exact, Moment
+from store.columns import Exact, Moment, stored_moment, stored_text
 from store.faults import UNDECODABLE
 
 T = TypeVar("T")
@@ -161,6 +161,13 @@ def _row_of(names: tuple[str, ...]) -> Callable[[tuple[object, ...]], Row]:
 
 
 def _decoder(kind: sa.types.TypeEngine[Any], dialect: sa.Dialect) -> _Decode:
+    match kind:  # those of most values, without a detour
+        case Exact():
+            return stored_text
+        case Moment() if dialect.name == "sqlite":
+            return stored_moment
+        case _:
+            pass
     if isinstance(kind, sa.types.TypeDecorator):
         within = kind.load_dialect_impl(dialect).result_processor(dialect, None)
         if within is None:

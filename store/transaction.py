@@ -5,7 +5,14 @@ holder, and leaves the rest to the file of its aggregate.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Callable,
+    Collection,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from datetime import datetime
 from decimal import Decimal
 from itertools import groupby
@@ -41,6 +48,7 @@ from store import (
     drafts,
     house,
     inspection,
+    journal,
     ledger,
     locks,
     outbox,
@@ -163,6 +171,11 @@ class SqlTransaction:
             stopped=self._stopped(),
             mended=touched.mended,
         )
+
+    def backwards(self, ticket: TicketId) -> Iterator[Entry]:
+        """The ticket's journal from its end, read as far as it is looked at."""
+        self.flush()
+        return journal.backwards(self._connection, ticket)
 
     def standing(self, ticket: TicketId) -> Standing:
         """Where the ticket stands; locks it within `write`."""

@@ -24,6 +24,7 @@ from core.turn import ModelResponse, Turn, Usage
 from tests.core.building import run_of
 
 TEXT = "y" * 870
+ENTRIES_OF_A_TURN = 2
 LEASE = Lease(length=timedelta(hours=1))
 
 

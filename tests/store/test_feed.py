@@ -8,11 +8,11 @@ import pytest
 import sqlalchemy as sa
 
 from core.errors import StoreUnreachable
-from core.journal import Note
+from core.journal import LockChanged, Note
 from core.ports import Transaction
 from core.ticket import operator
 from store.transaction import SqlStore
-from tests.store.build import asked, says
+from tests.store.build import asked, says, taken
 
 OTHER_PROCESS = """
 import asyncio, sys
@@ -154,6 +154,28 @@ async def test_rule_03_an_arrival_on_a_free_ticket_wakes_followers_at_once(
         await listener.execute("LISTEN handoff_changes")
         note = Note(text="nobody waits for it")
         await store.write(lambda tx: tx.append("T-1", operator("mira"), note))
+        await store.write(says(ticket="T-1"))
+        told = [n async for n in listener.notifies(timeout=5, stop_after=1)]
+        rest = [n async for n in listener.notifies(timeout=0)]
+    assert (len(told), len(rest)) == (1, 0)
+
+
+async def test_an_arrival_wakes_who_holds_the_ticket_and_no_run_that_looks_anyway(
+    postgres_store: SqlStore, postgres_url: str
+) -> None:
+    store = postgres_store
+    await store.write(asked("T-1"))
+    await store.write(asked("T-2"))
+    mine = LockChanged(
+        change="acquired", holder={"kind": "operator", "name": "mira"}, token=1
+    )
+    await store.write(lambda tx: tx.append("T-1", operator("mira"), mine))
+    await store.write(taken("T-2"))
+    async with await psycopg.AsyncConnection.connect(
+        postgres_url, autocommit=True
+    ) as listener:
+        await listener.execute("LISTEN handoff_changes")
+        await store.write(says(ticket="T-2"))
         await store.write(says(ticket="T-1"))
         told = [n async for n in listener.notifies(timeout=5, stop_after=1)]
         rest = [n async for n in listener.notifies(timeout=0)]

@@ -1,6 +1,7 @@
 import asyncio
 import json
 from functools import reduce
+from itertools import islice
 
 import pytest
 from hypothesis import given, settings
@@ -31,8 +32,8 @@ from core.journal import (
 )
 from core.ports import Transaction
 from core.standing import Standing, fold
-from core.ticket import agent, buyer, operator
-from store import codec
+from core.ticket import TicketId, agent, buyer, operator
+from store import codec, journal
 from store.columns import dumps
 from store.transaction import SqlStore
 from tests.store.build import (
@@ -262,3 +263,25 @@ async def test_a_ticket_that_is_not_there_is_said_by_name(store: SqlStore) -> No
             await store.read(lambda tx, f=look.__name__: getattr(tx, f)("T-404"))
     with pytest.raises(UnknownTicket):
         await store.write(says("x", "T-404"))
+
+
+async def test_the_end_of_a_journal_is_read_without_the_rest(store: SqlStore) -> None:
+    await store.write(asked())
+    for n in range(journal.PAGE * 2):
+        await store.write(says(f"{n}"))
+
+    def look(tx: Transaction) -> tuple[list[int], list[int]]:
+        newest = [e.seq for e in islice(tx.backwards(T1), 5)]
+        return newest, [e.seq for e in tx.backwards(T1)]
+
+    newest, whole = await store.read(look)
+    last = journal.PAGE * 2 + 1
+    assert newest == list(range(last, last - 5, -1))
+    assert whole == list(range(last, 0, -1))
+    assert await store.read(lambda tx: list(tx.backwards(TicketId("T-none")))) == []
+
+    def within(tx: Transaction) -> int:
+        says("now")(tx)
+        return next(iter(tx.backwards(T1))).seq
+
+    assert await store.write(within) == last + 1
