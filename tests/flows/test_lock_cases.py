@@ -1,6 +1,7 @@
 """Faults of locks and of two voices that others met, each by its number."""
 
 import asyncio
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -8,17 +9,30 @@ import pytest
 import sqlalchemy as sa
 
 from core.errors import StaleHold
+from core.flows.amend import wake
 from core.flows.handoff import GiveBack, give_back, note, reply, take_over
+from core.flows.people import free_absent
 from core.flows.person import Done, NotHolder
 from core.flows.serve import serve
-from core.journal import Message, Note
+from core.flows.supervise import expire
+from core.flows.withheld import discard_withheld
+from core.journal import Message, Note, Snoozed
 from core.lock import Acquired, HeldBy, is_current
 from core.ports import Presence, Worker
-from core.ticket import operator
+from core.ticket import Status, operator
 from core.turn import Stop
 from store.transaction import SqlStore
-from tests.flows.world import ANA, BEN, World, world_on
-from tests.worlds.brains import answers
+from tests.flows.world import (
+    ANA,
+    BEN,
+    FIND,
+    LOOKUP,
+    REFUNDS,
+    World,
+    calls,
+    world_on,
+)
+from tests.worlds.brains import Reply, Script, answers, text_of
 
 
 async def test_f46_what_the_buyer_answers_goes_to_who_holds_the_ticket(
@@ -161,3 +175,69 @@ async def test_f103_a_colleague_sees_within_a_second_who_holds_a_ticket(
         assert isinstance(await note(other, ticket, BEN, "I see"), Done)
     finally:
         await other.close()
+
+
+async def test_f41_of_several_replies_only_what_left_was_said_and_the_rest_is_withheld(
+    world: World,
+) -> None:
+    world.model.brain = answers("First.", "Second.", "Third.", "Back.")
+    ticket = await world.opened()
+    await world.runs(ticket)
+    await world.delivers()
+    for text in ("and?", "hello?"):
+        await world.writes(text, ticket)
+        await world.runs(ticket)
+    await take_over(world.store, ticket, ANA)
+    assert [r["text"] for r in await world.delivers()] == ["First."]
+    chart = await world.chart(ticket)
+    assert [r.state for r in chart.outbox] == ["delivered", "withheld", "withheld"]
+    for seq in chart.standing.withheld:
+        await discard_withheld(world.store, ticket, ANA, seq)
+    carry_on = GiveBack(to="agent", carry_on=True)
+    await give_back(world.store, ticket, ANA, carry_on)
+    await world.runs(ticket)
+    told = text_of(world.model.bodies[-1], "system")
+    unsent = [r.seq for r in chart.outbox[1:]]
+    assert all(f"Your message #{seq} was discarded and never" in told for seq in unsent)
+    assert f"Your message #{chart.outbox[0].seq} was" not in told
+    assert [r["text"] for r in await world.delivers()] == ["First.", "Back."]
+
+
+async def test_f43_no_timer_and_no_notice_speaks_while_a_person_holds(
+    world: World,
+) -> None:
+    at_once = replace(REFUNDS.policy, expires=timedelta(0))
+    world.shop.specs_now = (FIND, LOOKUP, replace(REFUNDS, policy=at_once))
+    refund = ("refund_order", {"order_id": "O-1", "amount": "80.00"})
+    found = ("find_customer", {"order_id": "O-1"})
+    world.model.brain = Script([calls(found), calls(refund), Reply(text="Done.")])
+    ticket = await world.opened("refund me")
+    assert await world.runs(ticket) is Stop.AWAITING_DECISION
+    await take_over(world.store, ticket, ANA)
+    before = await world.store.read(lambda tx: tx.now)
+    slept = Snoozed(until=before.isoformat())
+    await world.store.write(lambda tx: tx.append(ticket, operator("ana"), slept))
+    assert (await expire(world.store), await wake(world.store)) == (1, 1)
+    await free_absent(world.store)
+    await world.writes("hello?", ticket)
+    assert await world.runs(ticket) is None
+    await give_back(world.store, ticket, ANA, GiveBack(to="queue"))
+    chart = await world.chart(ticket)
+    assert chart.outbox == ()
+    assert await world.delivers() == []
+
+
+@pytest.mark.parametrize("words", ["A colleague will look at it.", ""])
+async def test_f60_an_escalation_tells_the_buyer_once_and_people_always(
+    world: World, words: str
+) -> None:
+    given = {"reason": "unsure", "tried": "reading", "summary": "odd"}
+    given |= {"message_to_buyer": words} if words else {}
+    world.model.brain = Script([calls(("escalate", given)), Reply(text="M2")])
+    ticket = await world.opened()
+    assert await world.runs(ticket) is Stop.ESCALATED
+    assert await world.runs(ticket) is None
+    assert [m["text"] for m in await world.delivers()] == ([words] if words else [])
+    (row,) = await world.store.read(lambda tx: tx.queue_rows([ticket]))
+    assert (row.status, row.standing.with_people) == (Status.NEEDS_HUMAN, "unsure")
+    assert (row.standing.waiting_since is None) == bool(words)
