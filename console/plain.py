@@ -132,7 +132,7 @@ def _claims(claim: str) -> str:
 
 def decision_line(decision: Decision) -> str:
     """A decision in one line."""
-    amount = money(decision.amount, decision.currency)
+    amount = money(*decision.moves)
     until = f", until {stamp(decision.expires_at)}" if decision.open else ""
     by = f" by {one_line(decision.decided_by, 40)}" if decision.decided_by else ""
     what = f"{one_line(decision.tool, 40)} {amount}".rstrip()
@@ -149,8 +149,12 @@ def decisions(found: Sequence[Decision]) -> str:
     lines = []
     for decision in found:
         lines.append(f"{decision_line(decision)}  on {decision.ticket}")
-        given = decision.input if isinstance(decision.input, dict) else {}
+        given = _arguments(decision.stands)
         lines += [f"    {one_line(k, 40)} = {compact(v)}" for k, v in given.items()]
+        if decision.stands != decision.input:
+            by = one_line(decision.decided_by or decision.first or "", 40)
+            asked = compact(dict(_arguments(decision.input)))
+            lines.append(f"    changed by {by}; proposed was {asked}")
         lines.append(f"    {_based_on(decision)}")
         if decision.four_eyes:
             first = one_line(decision.first, 40) if decision.first else "nobody yet"
@@ -158,11 +162,15 @@ def decisions(found: Sequence[Decision]) -> str:
     return "\n".join(lines)
 
 
+def _arguments(given: Json) -> JsonObject:
+    return given if isinstance(given, Mapping) else {}
+
+
 def _based_on(decision: Decision) -> str:
     """What the proposal rests on: who for, and what was read."""
     buyer = one_line(decision.identity, 60) if decision.identity else "NOT VERIFIED"
     read = ", ".join(f"#{seq}" for seq in decision.evidence) or "nothing"
-    return f"for {buyer}; read {read}; hash {decision.hash[:12]}"
+    return f"for {buyer}; read {read}; hash {decision.stands_hash[:12]}"
 
 
 def judged(found: Sequence[Judged]) -> str:

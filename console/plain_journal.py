@@ -162,7 +162,10 @@ def _let_go(to: str | None, of: str) -> str:
         case "free" | None:
             return f"ends the hold{of}"
         case "agent" | "queue":
-            return f"gives the ticket back to the {to}"
+            ends = f"ends the hold{of} and " if of else ""
+            return f"{ends}gives the ticket back to the {to}"
+        case _ if of:
+            return f"ends the hold{of}"
         case _:
             return f"gives the ticket to {one_line(to, 40)}"
 

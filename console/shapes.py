@@ -205,6 +205,7 @@ def presence(ticket: TicketId, there: Sequence[Presence]) -> Json:
 
 def decision(proposed: Decision, rule: "JsonObject | None" = None) -> Shape:
     """A decision and what became of it, with its tool's rule as it was then."""
+    moved, currency = proposed.moves
     return {
         "decision": proposed.id,
         "ticket": proposed.ticket,
@@ -232,6 +233,8 @@ def decision(proposed: Decision, rule: "JsonObject | None" = None) -> Shape:
         "why": proposed.why,
         "final_input": proposed.final_input,
         "final_hash": proposed.final_hash,
+        "final_amount": money(moved) if proposed.final_input is not None else None,
+        "final_currency": currency if proposed.final_input is not None else None,
         "unreadable": proposed.unreadable,
     }
 

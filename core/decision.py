@@ -2,9 +2,10 @@
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 from typing import TypeAlias
 
@@ -78,6 +79,8 @@ class Decision:
         final_input: The arguments to execute, once approved or overridden.
         final_hash: Their hash.
         policy: The version of the tools' policies it was proposed under.
+        amount_in: The argument that holds the amount, where one does.
+        currency_in: The argument that holds the currency.
         unreadable: What of its record can't be read, in words: such a decision can be
             rejected and can expire; it is never approved or executed.
     """
@@ -108,7 +111,32 @@ class Decision:
     final_input: Json = None
     final_hash: str | None = None
     policy: str | None = None
+    amount_in: str | None = None
+    currency_in: str | None = None
     unreadable: str | None = None
+
+    @property
+    def stands(self) -> Json:
+        """The arguments as they stand: approved, or the first of two's, or its own."""
+        return self.input if self.final_input is None else self.final_input
+
+    @property
+    def stands_hash(self) -> str:
+        """Their hash."""
+        return self.final_hash or self.hash
+
+    @property
+    def moves(self) -> tuple[Decimal | None, str | None]:
+        """The money that the arguments move as they stand, with its currency."""
+        if self.final_input is None or not isinstance(self.final_input, Mapping):
+            return self.amount, self.currency
+        amount = self.final_input.get(self.amount_in or "")
+        currency = self.final_input.get(self.currency_in or "")
+        try:
+            moved = self.amount if amount is None else Decimal(str(amount))
+        except InvalidOperation:
+            moved = None
+        return moved, self.currency if currency is None else str(currency)
 
     @property
     def open(self) -> bool:
@@ -262,7 +290,8 @@ def _approve(settled: Decision, verdict: Verdict, by: Operator) -> Settlement:
     if settled.four_eyes and settled.first == by.name:
         return NotAllowed(why=f"{by.name} has approved it already; another must too")
     if settled.four_eyes and settled.final_hash != final_hash:
-        return NotAllowed(why=f"{settled.first} approved other arguments")
+        why = f"{settled.first} approved it with other arguments: look at them"
+        return NotAllowed(why=why)
     settled = replace(settled, final_input=final, final_hash=final_hash)
     if final_hash == settled.hash:
         return Approved(decision=replace(settled, state=DecisionState.APPROVED))

@@ -188,6 +188,8 @@ def decision_to_json(decision: Decision) -> JsonObject:
         "evidence": decision.evidence,
         "based_on": decision.based_on,
         "expires_at": decision.expires_at.isoformat(),
+        "amount_in": decision.amount_in,
+        "currency_in": decision.currency_in,
         "policy": decision.policy,
     }
 
@@ -217,6 +219,8 @@ def decision_from_json(
         four_eyes=False,
         proposed_at=proposed_at,
         expires_at=datetime.fromisoformat(text_of(d["expires_at"])),
+        amount_in=text_or_none(d.get("amount_in")),
+        currency_in=text_or_none(d.get("currency_in")),
         policy=text_or_none(d["policy"]),
     )
 

@@ -54,6 +54,8 @@ def _told(ticket: TicketId, outcome: Operated) -> None:
         case Used(call=call, result=result):
             said |= {"outcome": "used", "call": call, "result": shapes.result(result)}
             base.show(said, lambda: plain.value(result.content))
+            if result.is_error:
+                raise Failed("the tool answered with an error", REFUSED)
         case Proposed(decision=decision):
             said |= {"outcome": "proposed", "decision": shapes.decision(decision)}
             line = plain.decision_line(decision)

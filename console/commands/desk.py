@@ -123,6 +123,8 @@ def take(ticket: str, wait: float, force: bool, why: str) -> None:  # noqa: FBT0
             return _yours(outcome, desk.me.name)
 
     lock = base.run(work())
+    if force and not why.strip():
+        base.warn("by force without a reason: --why TEXT tells colleagues")
     said: shapes.Shape = {"ticket": ticket, **shapes.lock(lock)}
     base.show(said, lambda: f"{ticket} is yours, token {lock.token}")
 

@@ -72,6 +72,8 @@ def unsend(ticket: str, seq: int | None) -> None:
 
 
 def _only(seqs: list[int]) -> int:
+    if not seqs:
+        fail("no reply is withheld", REFUSED)
     if len(seqs) != 1:
         fail(f"{len(seqs)} replies are withheld; say which with --seq", REFUSED)
     return seqs[0]

@@ -236,7 +236,7 @@ class DecisionPanel(Panel[Ruling]):
 
     async def _show_form(self) -> None:
         form = self.query_one(ArgumentsForm)
-        fields = fields_of(self.decision.input, self.spec)
+        fields = fields_of(self.decision.stands, self.spec)
         policy = None if self.spec is None else self.spec.policy
         await form.show(fields, at=None if policy is None else policy.amount)
         self._judge()

@@ -195,7 +195,7 @@ class DeskWorking(DeskTeam, inherit_bindings=False):
 
 
 def _approved(decision: Decision) -> Choice:
-    amount = money(decision.amount, decision.currency)
+    amount = money(*decision.moves)
     by = one_line(decision.decided_by or "", 24)
     return Choice(
         id=decision.id,

@@ -112,7 +112,7 @@ def _operated(tool: str, outcome: Operated) -> Said:
         case Used():
             return Said(words=f"{name} is done; the timeline has its answer", done=True)
         case Proposed(decision=decision):
-            amount = money(decision.amount, decision.currency)
+            amount = money(*decision.moves)
             what = f"{name} {amount}".rstrip()
             return Said(words=f"{what}: a supervisor decides, {decision.id}", done=True)
         case InDoubt(action=action):

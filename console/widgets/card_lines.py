@@ -28,7 +28,7 @@ _INLINE = 4
 def inline_lines(decision: Decision, history: History, sight: Sight) -> list[Line]:
     """The card in a few lines, for the desk."""
     lines = [_head(decision), *_damage(decision)]
-    fields = _fields(decision.input)
+    fields = _fields(decision.stands)
     lines += [_brief(*field, sight.width) for field in fields[:_INLINE]]
     left = len(fields) - _INLINE
     if left > 0:
@@ -49,8 +49,9 @@ def card_lines(decision: Decision, history: History, sight: Sight) -> list[Line]
     """The whole card."""
     width = sight.width
     lines = [_head(decision), *_damage(decision), EMPTY]
-    for name, value in _fields(decision.input):
+    for name, value in _fields(decision.stands):
         lines += _field(name, value, width)
+    lines += _other_than_proposed(decision, width)
     lines.append(EMPTY)
     lines += _pair("rule", decision.rule, width)
     lines += _buyer(decision, history, width)
@@ -100,7 +101,7 @@ def newer_messages(decision: Decision, history: History) -> list[tuple[int, Mess
 
 
 def _head(decision: Decision) -> Line:
-    amount = money(decision.amount, decision.currency)
+    amount = money(*decision.moves)
     shown = ((f" {amount} ", "solid-wait"), (" ", "text")) if amount else ()
     return line(
         *shown,
@@ -122,6 +123,21 @@ def _fields(arguments: Json) -> list[tuple[str, str]]:
         (str(n), v if isinstance(v, str) else json.dumps(v, ensure_ascii=False))
         for n, v in arguments.items()
     ]
+
+
+def _other_than_proposed(decision: Decision, width: int) -> list[Line]:
+    """What the agent had asked for, where the first of two approved something else."""
+    if decision.final_input is None or decision.final_input == decision.input:
+        return []
+    first = one_line(decision.first or decision.decided_by or "", 40)
+    said = f"CHANGED by {first}; to approve the same, e and then ^s"
+    lines: list[Line] = [line((f"{'':<{_COLUMN}}", "dim"), (said, "wait"))]
+    before = dict(_fields(decision.input))
+    for name, value in _fields(decision.stands):
+        if before.get(name) != value:
+            proposed = before.get(name, "nothing")
+            lines += _pair("proposed", f"{name} = {proposed}", width)
+    return lines
 
 
 def _brief(name: str, value: str, width: int) -> Line:

@@ -202,7 +202,7 @@ def _decisions(history: History, sight: Sight) -> list[Line]:
 
 
 def _pending(decision: Decision, sight: Sight) -> list[Line]:
-    amount = money(decision.amount, decision.currency)
+    amount = money(*decision.moves)
     left = span_of(decision.expires_at - sight.now)
     first = (
         f" · {one_line(decision.first, 20)} approved, one more"
@@ -305,7 +305,7 @@ def _money_words(history: History) -> Line:
         spans += [(symbol, role), (f"{amount}  ", "text")]
     for decision in history.decisions:
         if decision.state is DecisionState.PENDING:
-            amount = money(decision.amount, decision.currency)
+            amount = money(*decision.moves)
             spans += [
                 ("▲ ", "wait"),
                 (f"{amount or one_line(decision.tool, 20)} ", "text"),

@@ -65,7 +65,7 @@ def _approvals(seen: Overview) -> tuple[str, str, str]:
     if not seen.decisions:
         return "approvals", "none waits", "text"
     first = min(seen.decisions, key=lambda d: d.expires_at)
-    sums = [money(d.amount, d.currency) for d in seen.decisions[:4] if d.amount]
+    sums = [money(*d.moves) for d in seen.decisions[:4] if d.amount]
     more = f": {', '.join(sums)}" if sums else ""
     left = span_of(first.expires_at - seen.now)
     words = f"{len(seen.decisions)} wait{more} · the next expires in {left}"

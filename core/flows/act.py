@@ -309,6 +309,8 @@ def _propose(
         proposed_at=tx.now,
         expires_at=tx.now + spec.policy.expires,
         policy=work.policy,
+        amount_in=spec.policy.amount,
+        currency_in=spec.policy.currency,
     )
     tx.propose(work.hold, decision)
     tx.append_as(work.hold, work.actor, told(decision, policy=work.policy))

@@ -56,18 +56,18 @@ def told(
     decision: Decision, *, why: str | None = None, policy: str | None = None
 ) -> DecisionChanged:
     """A decision's present state as its journal entry."""
-    settled = decision.final_input is not None and decision.state in READY
+    amount, currency = decision.moves
     return DecisionChanged(
         decision=decision.id,
         state=decision.state.value,
         tool=decision.tool,
-        input=decision.final_input if settled else decision.input,
-        hash=(decision.final_hash if settled else None) or decision.hash,
+        input=decision.stands,
+        hash=decision.stands_hash,
         rule=decision.rule,
         call=decision.call,
         why=why or decision.why,
-        amount=str(decision.amount) if decision.amount is not None else None,
-        currency=decision.currency,
+        amount=str(amount) if amount is not None else None,
+        currency=currency,
         expires_at=decision.expires_at.isoformat(),
         policy=policy,
     )

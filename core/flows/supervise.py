@@ -82,6 +82,8 @@ def _decide(
     if verdict.kind == "override":
         judged = _override(tx, decision, verdict, specs)
         if isinstance(judged, WrongArguments):
+            refused = Refused(what=f"override {decision.id}", rule=judged.why)
+            tx.append(decision.ticket, operator(by.name), refused)
             return judged
         decision = judged
     now = {o.name: o for o in tx.operators()}.get(by.name)

@@ -14,7 +14,7 @@ from core.flows.person import (
     not_holder,
     note_refusal,
 )
-from core.history import Draft, History
+from core.history import Draft, History, Reply
 from core.journal import Delivery
 from core.ports import Store, Transaction
 from core.ticket import TicketId, operator
@@ -31,7 +31,8 @@ async def send_withheld(  # what a reply is made of
 ) -> Done | Refusal:
     """The holder sends a withheld reply of the agent, as it is or edited.
 
-    It goes out as the operator's own reply; the agent's is discarded and says so.
+    It goes out as the operator's own reply; the agent's is discarded and says so. As it
+    is, it answers what the agent had seen and no later message (rule 3).
 
     Args:
         store: The store.
@@ -47,10 +48,13 @@ async def send_withheld(  # what a reply is made of
         hold = hold_of(history.lock, as_of_now(tx, by))
         if isinstance(hold, NotHolder):
             return hold
+        if text is not None and not text.strip():
+            return NotPossible(why="an empty reply is not sent: discard it instead")
         held = _discard(tx, history, by, message_seq, f"sent by {by.name} instead")
         if held is None:
             return NotPossible(why=f"there is no withheld reply #{message_seq}")
-        covers, words = history.standing.last_seq, text or held
+        covers = held.covers if text is None else history.standing.last_seq
+        words = held.text if text is None else text
         return answer_as(tx, hold, history, by, words, covers, leaving)
 
     outcome = await store.write(send)
@@ -84,14 +88,14 @@ async def discard_withheld(
 
 def _discard(
     tx: Transaction, history: History, by: Operator, seq: int, why: str
-) -> str | None:
-    """Marks a withheld reply as discarded; returns its text, or None."""
+) -> Reply | None:
+    """Marks a withheld reply as discarded; returns it as it was, or None."""
     for held in history.outbox:
         if held.seq == seq and held.state == "withheld":
             tx.save_reply(replace(held, state="discarded", why=why))
             gone = Delivery(message_seq=seq, state="discarded", why=why)
             tx.append(history.ticket.id, operator(by.name), gone)
-            return held.text
+            return held
     return None
 
 

@@ -232,6 +232,31 @@ def test_rule_06_an_approval_is_taken_back_before_it_is_executed(
     assert chart["decisions"][0]["state"] == "rejected"
 
 
+def test_where_no_reply_is_withheld_the_command_says_so(handoff: Handoff) -> None:
+    none = handoff("withheld", opened(handoff), "--send")
+    assert none.code == 1
+    assert "no reply is withheld" in none.err
+
+
+def test_what_a_tool_answers_with_an_error_is_not_done(at_sundry: Handoff) -> None:
+    ticket = held(at_sundry)
+    given = {"order_id": "SU-48218", "amount": "5.00", "currency": "GBP", "reason": "x"}
+    said = at_sundry("act", ticket, "refund_order", json.dumps(given), "--json")
+    assert said.code == 1
+    assert said.json["result"]["is_error"] is True
+    assert "the tool answered with an error" in said.err
+
+
+def test_by_force_without_a_reason_is_done_and_said(handoff: Handoff) -> None:
+    handoff("operator", "add", "Mira")
+    ticket = opened(handoff)
+    handoff("take", ticket, "--as", "Mira")
+    taken = handoff("take", ticket, "--force")
+    assert taken.code == 0
+    assert "without a reason" in taken.err
+    assert " ends the hold of Mira" in handoff("show", ticket).out
+
+
 def test_a_reply_that_nobody_delivers_is_told_so_at_once(
     both: Handoff, at_sundry: Handoff
 ) -> None:

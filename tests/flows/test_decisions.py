@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from console import plain
 from core.decision import (
     AlreadyDecided,
     Approved,
@@ -105,6 +106,43 @@ async def test_rule_06_an_approved_proposal_is_executed_exactly_as_approved(
     assert arguments_hash(action.tool, action.input) == found.hash == found.final_hash
     assert [e.state for e in action.events] == [ActionState.INTENDED, ActionState.DONE]
     assert [s["text"] for s in await world.delivers()] == ["That is what I could do."]
+
+
+async def test_f08_what_the_first_of_two_changed_is_shown_to_the_second(
+    world: World,
+) -> None:
+    ticket = await proposed(world)
+    more = {"order_id": "O-1", "amount": "600.00"}
+    assert isinstance(await says(world, ticket, override(more)), FirstOfTwo)
+    found = await world.decision(ticket)
+    assert (found.amount, found.moves[0]) == (Decimal("80.00"), Decimal("600.00"))
+    card = plain.decisions([found])
+    assert "600.00" in card.splitlines()[0]
+    assert 'changed by sup; proposed was {"order_id": "O-1", "amount": "80.00"}' in card
+    as_proposed = await says(world, ticket, by=DEP)
+    assert isinstance(as_proposed, NotAllowed)
+    assert "other arguments" in as_proposed.why
+    assert isinstance(await says(world, ticket, override(more), DEP), Overridden)
+    await world.runs(ticket)
+    told = [e.body for e in await world.journal(ticket, DecisionChanged)]
+    assert [(b.state, b.amount) for b in told] == [  # type: ignore[union-attr]
+        ("pending", "80.00"),
+        ("pending", "600.00"),
+        ("overridden", "600.00"),
+        ("executed", "600.00"),
+    ]
+    assert told[-1].hash == (await world.decision(ticket)).final_hash  # type: ignore[union-attr]
+
+
+async def test_f21_an_override_that_can_t_be_is_refused_and_journaled(
+    lite: World,
+) -> None:
+    ticket = await proposed(lite)
+    wrong = override({"order_id": "O-1", "amount": "-5"})
+    assert isinstance(await says(lite, ticket, wrong), WrongArguments)
+    (refused,) = await lite.journal(ticket, Refused)
+    assert refused.actor.name == "sup"
+    assert "not a positive amount" in refused.body.rule  # type: ignore[union-attr]
 
 
 async def test_f10_what_one_person_approved_is_not_done_where_the_rules_ask_for_two(

@@ -400,6 +400,8 @@ async def test_a_withheld_reply_can_be_sent_edited_as_one_s_own(world: World) ->
     assert isinstance(
         await send_withheld(world.store, ticket, BEN, held, None), NotHolder
     )
+    empty = await send_withheld(world.store, ticket, ANA, held, " ")
+    assert isinstance(empty, NotPossible)
     sent = await send_withheld(world.store, ticket, ANA, held, "It is here.")
     assert isinstance(sent, Done)
     again = await send_withheld(world.store, ticket, ANA, held, None)
@@ -409,6 +411,21 @@ async def test_a_withheld_reply_can_be_sent_edited_as_one_s_own(world: World) ->
     assert delivered["author"] == {"kind": "operator", "name": "ana"}
     await give_back(world.store, ticket, ANA, TO_AGENT)
     assert await world.due() == ()
+
+
+async def test_rule_03_a_withheld_reply_sent_as_it_is_answers_no_later_message(
+    world: World,
+) -> None:
+    ticket = await world.opened()
+    await world.runs(ticket)
+    await take_over(world.store, ticket, ANA)
+    (held,) = (await world.chart(ticket)).standing.withheld
+    later = await world.writes("and the lamp?", ticket)
+    await send_withheld(world.store, ticket, ANA, held, None)
+    unanswered = (await world.chart(ticket)).standing.unanswered
+    assert [seq for seq, _ in unanswered] == [later.seq]
+    await give_back(world.store, ticket, ANA, TO_AGENT)
+    assert await world.due() == (ticket,)
 
 
 async def test_f55_a_discarded_reply_leaves_the_buyer_s_question_open(
