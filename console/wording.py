@@ -18,7 +18,7 @@ from core.ledger import Sums
 from core.ports import Damaged, Pause, Presence
 from core.quarantine import unreadable
 from core.standing import Standing
-from core.ticket import JsonObject, Status, TicketId
+from core.ticket import JsonObject, Status
 
 VIEWS = (
     ("1", "human", "needs a person", "person"),
@@ -257,26 +257,21 @@ def quarantined(body: Quarantined) -> str:
 
 
 def damaged(record: Damaged) -> str:
-    """Which record can't be read: `T-1, decision D-1`."""
+    """Which record can't be read: `T-1 decision D-1`."""
     name = one_line(f"{record.kind} {record.name}", 80)
     if record.ticket is None or record.kind in {"ticket", "lock"}:
         return name
-    return f"{record.ticket}, {name}"
+    return f"{record.ticket} {name}"
 
 
-def mended(ticket: TicketId) -> str:
-    """That a ticket is shown although its own row can't be read."""
-    return (
-        f"{ticket}: its record is damaged; where it stands is read from its journal,"
-        " and stored anew with its next change"
-    )
+MENDED = "its record is damaged: what is shown is read from its journal"
+"""That a ticket is shown although its own row can't be read."""
 
 
 def lost_of(history: History) -> list[str]:
     """What is stored about a ticket and can't be read, a line each."""
-    name = history.ticket.id
-    lines = [mended(name)] if history.mended else []
-    return lines + [f"{name}: {quarantined(q)}" for q in unreadable(history)]
+    lines = [MENDED] if history.mended else []
+    return lines + [quarantined(q) for q in unreadable(history)]
 
 
 def cannot_be_read(decision: Decision) -> str:

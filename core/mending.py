@@ -87,6 +87,7 @@ def _told(decision: Decision, entry: Entry, told: DecisionChanged) -> Decision:
         rule=told.rule,
         amount=amount_of(told.amount),
         currency=told.currency,
+        based_on=entry.seq,
         proposed_at=entry.at,
         expires_at=_time(told.expires_at) or decision.expires_at,
     )

@@ -60,8 +60,13 @@ _LOST = "{} is damaged"
 
 
 def unreported(history: History) -> tuple[Quarantined, ...]:
-    """What can't be read and people have not been told of, in order."""
-    return not_told(unreadable(history), history.journal)
+    """What can't be read and people have not been told of, in order.
+
+    Of a decision that is closed nothing more follows: who closed it has seen it.
+    """
+    closed = {d.id for d in history.decisions if not d.open}
+    found = (q for q in unreadable(history) if q.record not in closed)
+    return not_told(found, history.journal)
 
 
 def not_told(

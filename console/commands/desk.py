@@ -8,7 +8,7 @@ from console import page, plain, shapes, wiring
 from console.commands import base
 from console.commands.base import REFUSED, USAGE, Failed, fail
 from console.plain_journal import stamp
-from console.wording import lost_of, mended
+from console.wording import MENDED, lost_of
 from core.cleanse import one_line
 from core.flows import handoff, offer
 from core.flows.handoff import PLACES, GiveBack
@@ -57,7 +57,7 @@ def tickets(view: str, search: str, customer: str | None) -> None:
         if pause is not None:
             since = stamp(pause.at)
             base.warn(f"{pause.by} stopped the agent everywhere {since}: {pause.why}")
-        base.warn_of([mended(row.ticket) for row in rows if row.mended])
+        base.warn_of(f"{row.ticket}: {MENDED}" for row in rows if row.mended)
         base.show([shapes.queue_row(r, there) for r in rows], lambda: plain.queue(rows))
 
     base.run(work())
@@ -73,7 +73,7 @@ def show(ticket: str) -> None:
             history, there = await store.read(
                 lambda tx: (tx.history(TicketId(ticket)), tx.presences())
             )
-        base.warn_of(lost_of(history))
+        base.warn_of(f"{ticket}: {words}" for words in lost_of(history))
         base.show(shapes.chart(history, there), lambda: plain.chart(history, there))
 
     base.run(work())
@@ -94,7 +94,7 @@ def export(ticket: str, form: str) -> None:
     async def work() -> None:
         async with base.with_store() as store:
             history = await store.read(lambda tx: tx.history(TicketId(ticket)))
-        base.warn_of(lost_of(history))
+        base.warn_of(f"{ticket}: {words}" for words in lost_of(history))
         if form == "json" or base.asked().json:
             base.show_json(shapes.chart(history))
         else:

@@ -133,10 +133,12 @@ class DecisionPanel(Panel[Ruling]):
                 ("esc", "key"),
                 (" back", "dim"),
             )
+        cancel = (("▸ esc Cancel", "strong"), ("    ", "dim"))
+        if self.decision.unreadable is not None:
+            return line(*cancel, ("x", "key"), (" reject", "text"))
         read = self.read_whole
         return line(
-            ("▸ esc Cancel", "strong"),
-            ("    ", "dim"),
+            *cancel,
             ("y", "key" if read else "faint"),
             (
                 " approve" if read else " approve (read on: j)",
@@ -154,7 +156,8 @@ class DecisionPanel(Panel[Ruling]):
         """The card's keys."""
         if self.asking:
             return self._answering(key)
-        if self._over and key in {"y", "e", "x"}:
+        lost = self.decision.unreadable is not None
+        if (self._over and key in {"y", "e", "x"}) or (lost and key in {"y", "e"}):
             self.app.bell()
             return True
         match key:

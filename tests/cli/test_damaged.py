@@ -139,7 +139,7 @@ def test_f80_a_damaged_ledger_or_outbox_row_is_named_and_takes_no_other_along(
     assert "is damaged" in outbox.err
     assert f"{ticket}: the record of action" in shown.err
     assert "FAIL  records: can't be read: " in doctor.out
-    assert f"{ticket}, action {action['action']}" in doctor.out
+    assert f"{ticket} action {action['action']}" in doctor.out
     assert "begin a new one" not in shown.err + outbox.err + doctor.out + doctor.err
 
 

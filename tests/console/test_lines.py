@@ -9,6 +9,8 @@ from console.keytable import COMMANDS
 from console.screens.overlays import choices_for, help_lines
 from console.widgets.banner import banner_line
 from console.widgets.bars import Top, top_lines
+from console.widgets.card_lines import card_lines
+from console.widgets.chart import chart_lines, strip_lines
 from console.widgets.choices import Choices
 from console.widgets.queue_places import Places
 from console.widgets.sight import Sight, asked_of
@@ -222,3 +224,26 @@ def test_f80_an_entry_that_can_t_be_read_has_its_line_and_says_why() -> None:
     last = said(scene)[-1]
     assert "! " in last
     assert "entry #12 (note) can't be used: its stored form is damaged" in last
+
+
+def test_f80_what_is_damaged_stands_first_and_says_what_can_still_be_done() -> None:
+    history = kitchen().history()
+    [decision] = history.decisions
+    lost = replace(
+        history,
+        decisions=(replace(decision, unreadable="the record"),),
+        mended=True,
+    )
+    sight = Sight(me=ME, now=NOW, zone=UTC, width=60)
+    name, ticket = decision.id, history.ticket.id
+    chart = plain(chart_lines(lost, sight)).split("\n")
+    strip = plain(strip_lines(lost, replace(sight, width=120))).split("\n")
+    card = plain(card_lines(lost.decisions[0], lost, sight))
+    assert chart[0] == "DAMAGED"
+    assert chart[1].startswith("! its record is damaged: what is shown is read from")
+    assert f"the record of decision {name} can't be used" in " ".join(chart[2:6])
+    assert strip[0].startswith("! its record is damaged")
+    assert strip[0].endswith("from its journal and 1 more")
+    assert "the record can't be read: it can only be rejected" in card
+    assert "DAMAGED" not in plain(chart_lines(history, sight))
+    assert ticket not in chart[1]

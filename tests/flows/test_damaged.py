@@ -63,6 +63,8 @@ async def test_f80_rule_06_a_proposal_that_can_t_be_read_can_only_be_rejected(
         assert "the record of D-" in refused.why
     assert isinstance(await says(world, ticket, REJECT), Rejected)
     assert (await world.decision(ticket)).state is DecisionState.REJECTED
+    assert await world.runs(ticket) is Stop.ANSWERED
+    assert "rejected by sup" in result_texts(world)[-1]
     assert world.shop.effects == 0
 
 
