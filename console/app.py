@@ -17,6 +17,7 @@ from pathlib import Path
 
 from rich.text import Text
 from textual import events
+from textual._styles_cache import StylesCache
 from textual.message_pump import MessagePump
 from typing_extensions import override
 
@@ -31,6 +32,9 @@ from console.theme import DARK, LIGHT, made_from
 log = logging.getLogger("handoff.console")
 log.addHandler(logging.NullHandler())  # else an unconfigured log paints the screen
 
+
+_LET_GO = 60.0
+"""Seconds after which what closed panels and notices painted is let go again."""
 
 _LAST_KEYS = 1.0
 """Seconds that a killed console takes at most to take the keys that came before."""
@@ -95,6 +99,7 @@ class HandoffApp(PacedApp, inherit_bindings=False):
             if number is not None:
                 with suppress(NotImplementedError, RuntimeError, ValueError):
                     loop.add_signal_handler(number, self._killed, number)
+        self.set_interval(_LET_GO, self.let_go)
         if self._given is not None:
             self.services = self._given
             self._open(self._given)
@@ -119,6 +124,14 @@ class HandoffApp(PacedApp, inherit_bindings=False):
         gc.freeze()
         gc.set_threshold(20_000, 20, 50)  # a long ticket's records are no garbage
         sys.setswitchinterval(0.001)  # a key never waits long for a thread that reads
+
+    def let_go(self) -> None:
+        """Forgets what nobody shows any more.
+
+        The library remembers a blend of colours by the widget's own store of painted
+        rows, and so would keep the rows of a thousand closed panels and notices.
+        """
+        StylesCache.get_inner_outer.cache_clear()
 
     def _killed(self, number: int) -> None:
         self.run_worker(self._leave(128 + number), exit_on_error=False)

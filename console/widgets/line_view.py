@@ -19,7 +19,15 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from typing_extensions import override
 
-from console.widgets.spans import EMPTY, ROLES, Line, clip, in_ascii, steady, width_of
+from console.widgets.spans import (
+    EMPTY,
+    ROLES,
+    Line,
+    clip,
+    in_ascii,
+    steady_line,
+    width_of,
+)
 
 Maker: TypeAlias = Callable[[int], Sequence[Line]]
 """Makes lines for a width in cells."""
@@ -68,7 +76,7 @@ class Painted(ScrollView, can_focus=False, inherit_bindings=False):
 
     def painted(self, spans: Line, width: int, ground: str = "") -> Strip:
         """A line in styles, filled up to the width with its last ground."""
-        spans = steady(spans)
+        spans = steady_line(spans)
         if self.app.has_class("-ascii"):
             spans = tuple(span._replace(text=in_ascii(span.text)) for span in spans)
         fitting = clip(spans, width)

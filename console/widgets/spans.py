@@ -69,19 +69,27 @@ _ASCII = str.maketrans(
 
 
 _FLAG = re.compile("[\U0001f1e6-\U0001f1ff]")
+_JOINED = re.compile("[\u200d\ufe0e\ufe0f\u20e3]|(?<=\\S)[\U0001f3fb-\U0001f3ff]")
+_TONE = re.compile("[\U0001f3fb-\U0001f3ff]")
 
 
-def steady(spans: Line) -> Line:
-    """The line with flags as the letters of their country.
+def steady(text: str) -> str:
+    """The text with each emoji by itself, and flags as the letters of their country.
 
-    Terminals give a flag two cells or four, and what stands after it would move.
+    Terminals don't agree how wide a family, a flag or a coloured hand is, and what
+    stands after it on the line would move, the next pane's border included.
     """
+    if text.isascii():
+        return text
+    letters = _FLAG.sub(lambda m: chr(ord(m[0]) - 0x1F1A5), text)
+    return _TONE.sub("■", _JOINED.sub("", letters))
+
+
+def steady_line(spans: Line) -> Line:
+    """The line in steady texts."""
     if all(span.text.isascii() for span in spans):
         return spans
-    return tuple(
-        span._replace(text=_FLAG.sub(lambda m: chr(ord(m[0]) - 0x1F1A5), span.text))
-        for span in spans
-    )
+    return tuple(span._replace(text=steady(span.text)) for span in spans)
 
 
 def in_ascii(text: str) -> str:
@@ -117,6 +125,7 @@ def fit(text: str, width: int) -> str:
     if text.isascii():  # by far the most, and cutting graphemes is dear
         cut_off = text[: width - 1].rstrip() + "…"
         return (text if len(text) <= width else cut_off).ljust(width)
+    text = steady(text)
     if cell_len(text) <= width:
         return set_cell_size(text, width)
     return set_cell_size(set_cell_size(text, width - 1).rstrip() + "…", width)
@@ -124,6 +133,7 @@ def fit(text: str, width: int) -> str:
 
 def cut(text: str, width: int) -> str:
     """The text in at most so many cells, cut with `…`."""
+    text = steady(text)
     return text if cells(text) <= width else fit(text, width).rstrip()
 
 
@@ -155,7 +165,7 @@ def wrap(text: str, width: int) -> list[str]:
     """Cleansed text in lines of at most so many cells, broken between words."""
     width = max(width, 4)
     out: list[str] = []
-    for part in text.split("\n"):
+    for part in steady(text).split("\n"):
         if len(part) <= width and (part.isascii() or cells(part) <= width):
             out.append(part)
         else:

@@ -5,8 +5,7 @@
 A desk stands on a SQLite store while 100,000 changes come through its feed, which is
 what a busy team makes in twelve hours, and somebody works meanwhile: moves, changes
 the view, opens tickets, overview and help. What lies in memory is printed every
-10,000 changes, as Python counts it (blocks) and as the system does (RSS). The library
-keeps painted rows up to a number, so blocks grow a little until those caches are full;
+10,000 changes, as Python counts it (blocks) and as the system does (RSS).
 `tests/console/test_session.py` holds a short session to a bound for each type of ours.
 """
 
@@ -78,6 +77,7 @@ async def session(
         await until(pilot, lambda: desk_of(app).history is not None)
         for done in range(0, changes + 1, every):
             await _work(pilot, app, done // every)
+            app.let_go()
             gc.collect()
             yield Size(
                 changes=done,

@@ -23,7 +23,7 @@ from core.lock import (
 )
 from core.ports import Transaction
 from core.stretch import ended
-from core.ticket import Arrival, Json, RunId, TicketId, agent
+from core.ticket import Arrival, Attachment, Json, RunId, TicketId, agent
 from core.turn import Prompt, PromptVersion, Run
 from store.transaction import SqlStore
 from tests.console.scenes import ME
@@ -58,6 +58,7 @@ class Counter:
         subject: str = "Where is it?",
         ticket: str | None = None,
         sender: str = "ann@example.com",
+        files: tuple[Attachment, ...] = (),
     ) -> TicketId:
         """A buyer writes; a new ticket where none is named."""
         self.sent += 1
@@ -72,28 +73,30 @@ class Counter:
             cc=(),
             in_reply_to=None,
             references=(),
-            attachments=(),
+            attachments=files,
             outgoing=False,
             author=None,
         )
         return (await receive(self.store, self.ids, arrival)).ticket
 
-    async def works(self, ticket: TicketId) -> Hold:
+    async def works(
+        self, ticket: TicketId, *, run: RunId = RUN, model: str = "m"
+    ) -> Hold:
         """A run takes the ticket."""
 
         def take(tx: Transaction) -> Hold:
-            holder = Holder(kind=HolderKind.RUN, name=RUN)
+            holder = Holder(kind=HolderKind.RUN, name=run)
             lease = Lease(length=timedelta(minutes=2))
             got = acquire_for_run(tx.lock_of(ticket), holder, tx.now, lease)
             assert isinstance(got, Acquired)
             seat(tx, tx.history(ticket), got)
             version = PromptVersion(version="1", sha256="ab" * 32)
-            run = Run(
-                id=RUN,
+            begun = Run(
+                id=run,
                 ticket=ticket,
                 token=got.lock.token,
                 trigger="message",
-                model="m",
+                model=model,
                 prompt=Prompt(text="Be kind.", version=version),
                 system="Be kind.",
                 tools=(),
@@ -102,7 +105,7 @@ class Counter:
                 staff_voice="system",
                 started_at=tx.now,
             )
-            tx.start_run(got.lock.hold, run)
+            tx.start_run(got.lock.hold, begun)
             return got.lock.hold
 
         return await self.store.write(take)
@@ -133,13 +136,18 @@ class Counter:
         await self.hands_over(ticket)
 
     async def proposes(
-        self, ticket: TicketId, arguments: Json, *, amount: str = "118.00"
+        self,
+        ticket: TicketId,
+        arguments: Json,
+        *,
+        amount: str = "118.00",
+        tool: str = "refund_order",
     ) -> str:
         """A run proposes a refund and lets go."""
         hold = await self.works(ticket)
 
         def propose(tx: Transaction) -> None:
-            hashed = arguments_hash("refund_order", arguments)
+            hashed = arguments_hash(tool, arguments)
             seen = tx.standing(ticket).last_seq
             decision = Decision(
                 id="D-1",
@@ -147,7 +155,7 @@ class Counter:
                 run=RUN,
                 proposed_by=RUN,
                 call="call-1",
-                tool="refund_order",
+                tool=tool,
                 input=arguments,
                 hash=hashed,
                 rule="money over 50.00",
@@ -165,7 +173,7 @@ class Counter:
             told = DecisionChanged(
                 decision="D-1",
                 state="pending",
-                tool="refund_order",
+                tool=tool,
                 input=arguments,
                 hash=hashed,
                 rule="money over 50.00",

@@ -10,6 +10,11 @@ from store.transaction import SqlStore
 from tests.console.steps import app_on
 from tests.zoo import HOSTILE
 
+_BAD = "".join(HOSTILE[n] for n in ("title", "clipboard", "dcs", "bidi override"))
+WRITTEN = HOSTILE | {
+    f"a macro {_BAD}": f"---\nnote: {_BAD}\nrelease: queue\n---\nDear {{{_BAD}}} {_BAD}"
+}
+
 
 class Failing(HandoffApp):
     """A console that fails while it holds a secret."""
@@ -22,7 +27,7 @@ class Failing(HandoffApp):
 async def play(url: str, *, fails: bool) -> int:
     store = SqlStore.open(url)
     app = app_on(
-        store, pace=Pace(), ascii="HANDOFF_ASCII" in os.environ, canned=HOSTILE
+        store, pace=Pace(), ascii="HANDOFF_ASCII" in os.environ, canned=WRITTEN
     )
     if fails:
         app = Failing(app.services, Pace())

@@ -10,13 +10,23 @@ import struct
 import sys
 import termios
 import time
-from collections.abc import Iterator, Mapping
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import pyte
+from wcwidth import wcwidth
 
 _OURS = {"COLUMNS", "LINES", "NO_COLOR", "TERM"}
+
+
+class _Screen(pyte.Screen):
+    """An emulator that doesn't lose what stands after a vowel sign."""
+
+    def draw(self, data: str) -> None:
+        kept = (c for c in data if wcwidth(c) or unicodedata.combining(c))
+        super().draw("".join(kept))
 
 
 @dataclass
@@ -56,7 +66,7 @@ class Terminal:
     def emulated(self) -> pyte.Screen:
         """A terminal that was fed with every byte, but for an unfinished code."""
         if self._screen is None:
-            self._screen = pyte.Screen(*self.size)
+            self._screen = _Screen(*self.size)
             self._stream = pyte.ByteStream(self._screen)
         new = self.raw[self._fed :]
         unfinished = new.rfind(b"\x1b", -8)
@@ -68,7 +78,11 @@ class Terminal:
 
     def lines(self) -> list[str]:
         """What the terminal shows, line by line."""
-        return [line.rstrip() for line in self.emulated().display]
+        screen = self.emulated()
+        return [
+            _text([screen.buffer[row][at].data for at in range(screen.columns)])
+            for row in range(screen.lines)
+        ]
 
     def columns(self, character: str) -> dict[int, set[int]]:
         """In which columns a character stands, by row."""
@@ -130,6 +144,16 @@ class Terminal:
             pid, status = os.waitpid(self.pid, 0 if wait else os.WNOHANG)
             if pid:
                 self.code = os.waitstatus_to_exitcode(status)
+
+
+def _text(cells: Iterable[str]) -> str:
+    """The text of a row; half of a wide character that was painted over is blank."""
+    out, hidden = [], False
+    for cell in cells:
+        if not hidden:
+            out.append(cell or " ")
+        hidden = not hidden and bool(cell) and wcwidth(cell[0]) == 2
+    return "".join(out).rstrip()
 
 
 @contextmanager

@@ -4,6 +4,8 @@ from dataclasses import replace
 from datetime import UTC, timedelta
 from decimal import Decimal
 
+from wcwidth import wcwidth
+
 from console.keymap import Here
 from console.keytable import COMMANDS
 from console.screens.overlays import choices_for, help_lines
@@ -14,7 +16,7 @@ from console.widgets.chart import chart_lines, strip_lines
 from console.widgets.choices import Choices
 from console.widgets.queue_places import Places
 from console.widgets.sight import Sight, asked_of
-from console.widgets.spans import plain
+from console.widgets.spans import cells, fit, plain, steady, wrap
 from console.widgets.timeline_items import Item, items_of
 from console.widgets.timeline_lines import lines_of
 from console.widgets.timeline_values import Reader
@@ -247,3 +249,12 @@ def test_f80_what_is_damaged_stands_first_and_says_what_can_still_be_done() -> N
     assert "the record can't be read: it can only be rejected" in card
     assert "DAMAGED" not in plain(chart_lines(history, sight))
     assert ticket not in chart[1]
+
+
+def test_an_emoji_is_as_wide_for_every_terminal() -> None:
+    joined = "👨\u200d👩\u200d👧 ❤\ufe0f 1\ufe0f\u20e3 👍\U0001f3fd 🇫🇷 \U0001f3fd"
+    assert steady(joined) == "👨👩👧 ❤ 1 👍 FR ■"
+    assert steady(steady(joined)) == steady(joined)
+    for part in wrap(joined * 5, 20):
+        assert sum(wcwidth(c) for c in part) == cells(part) <= 20
+    assert cells(fit(joined, 12)) == sum(wcwidth(c) for c in fit(joined, 12)) == 12

@@ -1,7 +1,13 @@
 """A console that stays open all day."""
 
+import gc
+
+from textual._styles_cache import StylesCache
+
 from tests.bench.console import fill
 from tests.bench.session import session
+from tests.console.counter import Counter
+from tests.console.steps import desk_of, press, sitting, until
 
 MORE = 75
 """Of no type may there be so many more: a fortieth of the changes that came."""
@@ -16,3 +22,22 @@ async def test_a_long_session_keeps_nothing_of_what_came(sqlite_url: str) -> Non
     first, last = sizes[1].ours, sizes[-1].ours  # what is made once is made by then
     grown = {kind: n - first.get(kind, 0) for kind, n in last.items()}
     assert {kind: n for kind, n in grown.items() if n > MORE} == {}
+
+
+def painted_stores() -> int:
+    gc.collect()
+    return sum(isinstance(thing, StylesCache) for thing in gc.get_objects())
+
+
+async def test_what_a_closed_panel_painted_is_let_go(counter: Counter) -> None:
+    await counter.writes("Hello?")
+    async with sitting(counter.store) as (pilot, app):
+        desk, sizes = desk_of(app), []
+        for _ in range(12):
+            await press(pilot, "question_mark")
+            await until(pilot, lambda: app.screen is not desk and app.screen.listening)
+            await press(pilot, "escape")
+            await until(pilot, lambda: app.screen is desk)
+            app.let_go()
+            sizes.append(painted_stores())
+    assert sizes[-1] - sizes[2] < 5

@@ -36,7 +36,7 @@ def every_key(url: str) -> bytes:
         shown.shows("YOU HOLD")
         shown.wait(0.4)  # a key that acts waits for nobody's rows
         shown.keys("\r")
-        shown.until(b"hidden characters")
+        shown.shows("esc back")
         shown.keys("g G k  a")
         shown.shows("Cancel")
         shown.wait(0.4)

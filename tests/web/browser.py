@@ -27,6 +27,7 @@ class Page:
     wire: aiohttp.ClientWebSocketResponse
     session: str = ""
     urls: list[str] = field(default_factory=list)
+    told: list[str] = field(default_factory=list)
     _ids: "itertools.count[int]" = field(default_factory=lambda: itertools.count(1))
     _answers: dict[int, "asyncio.Future[Any]"] = field(default_factory=dict)
     _screen: pyte.Screen = field(default_factory=lambda: pyte.Screen(80, 24))
@@ -47,6 +48,12 @@ class Page:
                 size = int(asked["width"][0]), int(asked["height"][0])
                 self._screen = pyte.Screen(*size)
                 self._stream = pyte.ByteStream(self._screen)
+            elif said["method"] == "Network.webSocketClosed":
+                self.told.append("socket closed")
+            elif said["method"] == "Inspector.targetCrashed":
+                self.told.append("page crashed")
+            elif said["method"] == "Network.webSocketFrameError":
+                self.told.append(said["params"]["errorMessage"])
             elif said["method"] == "Network.requestWillBeSent":
                 self.urls.append(said["params"]["request"]["url"])
 
@@ -111,9 +118,17 @@ class Page:
             assert time.monotonic() < end, f"no {wanted!r} on\n{self.screen()}"
             await asyncio.sleep(0.02)
 
+    async def hides(self, words: str, limit: float = 40) -> None:
+        """Waits until the terminal on the page does not show these words any more."""
+        end = time.monotonic() + limit
+        while words in self.screen():
+            assert time.monotonic() < end, f"still {words!r} on\n{self.screen()}"
+            await asyncio.sleep(0.02)
+
     def screen(self) -> str:
-        """What the terminal shows."""
-        return "\n".join(line.rstrip() for line in self._screen.display)
+        """What the terminal shows, and what became of its socket."""
+        lines = [line.rstrip() for line in self._screen.display]
+        return "\n".join([*lines, *self.told])
 
     def _fed(self, data: bytes) -> None:
         if self._stream is not None:

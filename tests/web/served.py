@@ -55,6 +55,14 @@ def alive(pid: int) -> bool:
         return False
 
 
+async def code_of(*words: str) -> int:
+    """The exit code of a command."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "console.cli", *words, env=_environment()
+    )
+    return await process.wait()
+
+
 @asynccontextmanager
 async def served(
     url: str, *options: str, env: dict[str, str] | None = None
@@ -65,7 +73,7 @@ async def served(
         *("-m", "console.cli", "--store", url, "--as", "Noor"),
         *("web", "--port", "0", "--json", *options),
         stdout=asyncio.subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": str(ROOT), **(env or {})},
+        env={**_environment(), **(env or {})},
     )
     assert process.stdout is not None
     said = ""
@@ -79,3 +87,7 @@ async def served(
         if process.returncode is None:
             process.send_signal(signal.SIGTERM)
             await process.wait()
+
+
+def _environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(ROOT)}

@@ -2,6 +2,7 @@
 
 import asyncio
 import signal
+import time
 from pathlib import Path
 
 import aiohttp
@@ -15,11 +16,14 @@ from store.transaction import SqlStore
 from tests.console.counter import Counter
 from tests.console.scenes import ME
 from tests.web.browser import BROWSER, Page, browser
-from tests.web.served import Served, alive, environment_of, served
+from tests.web.served import Served, alive, code_of, environment_of, served
 
 in_browser = pytest.mark.skipif(
     BROWSER is None, reason="no Chromium here: apt-get install chromium"
 )
+LIMIT = 40
+"""Seconds for what must come."""
+
 PAUSE = 0.4
 """Seconds before a key that decides: it must stand alone, and panels are deaf first."""
 
@@ -29,6 +33,16 @@ PATHS = ("/", "/static/js/textual.js", "/page.js", "/ws", "/nothing", "/?token=g
 @pytest.fixture
 async def counter(sqlite_store: SqlStore) -> Counter:
     return await Counter(sqlite_store).people()
+
+
+@pytest.fixture
+async def noors_url(store: SqlStore, store_url: str) -> str:
+    """A store with two people on each of both databases, as Noor reaches it."""
+    if not store_url.startswith("sqlite"):
+        boss = ("--store", store_url, "operator", "add", "Noor", "--role", "supervisor")
+        assert await code_of(*boss) == 0
+    await Counter(store).people()
+    return store_url.replace("//postgres@", "//Noor@")
 
 
 async def status(
@@ -132,10 +146,11 @@ async def test_what_is_not_safe_or_not_possible_is_refused_in_one_line(
     assert words in err
 
 
-async def gone(pids: list[int]) -> None:
-    async with asyncio.timeout(40):
-        while any(alive(pid) for pid in pids):
-            await asyncio.sleep(0.05)
+async def gone(pids: list[int], page: Page | None = None) -> None:
+    end = time.monotonic() + LIMIT
+    while any(alive(pid) for pid in pids):
+        assert time.monotonic() < end, page.screen() if page else pids
+        await asyncio.sleep(0.05)
 
 
 @pytest.mark.parametrize(
@@ -165,29 +180,31 @@ def held_by(history: History) -> str | None:
     return holder.name if holder and holder.kind is HolderKind.OPERATOR else None
 
 
-async def comes_true(counter: Counter, ticket: TicketId, wanted: str | None) -> None:
-    async with asyncio.timeout(40):
-        while held_by(await history_of(counter, ticket)) != wanted:
-            await asyncio.sleep(0.05)
+async def comes_to_be_held(
+    counter: Counter, ticket: TicketId, wanted: str | None, page: Page
+) -> None:
+    end = time.monotonic() + LIMIT
+    while held_by(await history_of(counter, ticket)) != wanted:
+        assert time.monotonic() < end, page.screen()
+        await asyncio.sleep(0.05)
 
 
 @in_browser
 async def test_log_in_take_over_reply_and_release_in_a_browser(
-    counter: Counter, sqlite_url: str, tmp_path: Path
+    store: SqlStore, noors_url: str, tmp_path: Path
 ) -> None:
+    counter = Counter(store)
     ticket = await counter.writes("The lamp never came. Where is it?", subject="Lamp")
     async with (
-        served(sqlite_url) as web,
+        served(noors_url) as web,
         browser(tmp_path / "profile", (1280, 800)) as page,
     ):
         await page.open(web.url)
         await page.shows("● live")
         assert await page.value("location.href") == f"{web.base}/"
-        await page.press("6")
         await page.shows("The lamp never came")
-        await asyncio.sleep(PAUSE)
         await page.press("t")
-        await comes_true(counter, ticket, "Noor")
+        await comes_to_be_held(counter, ticket, "Noor", page)
         await page.shows("YOU HOLD")
         await page.press("r")
         await page.shows("^s send")
@@ -199,12 +216,13 @@ async def test_log_in_take_over_reply_and_release_in_a_browser(
         reply = [r.text for r in (await history_of(counter, ticket)).outbox]
         assert reply == ["It is on its way. q 1"]
         await _gives_back(page)
-        await comes_true(counter, ticket, None)
+        await comes_to_be_held(counter, ticket, None, page)
         await _leaves(page, web)
 
 
 async def _gives_back(page: Page) -> None:
     await page.press("Escape")
+    await page.shows("r reply")
     await asyncio.sleep(PAUSE)
     await page.press("R")
     await page.shows("Give back")
@@ -214,9 +232,10 @@ async def _gives_back(page: Page) -> None:
 
 async def _leaves(page: Page, web: Served) -> None:
     consoles = web.consoles()
+    await page.hides("YOU HOLD")  # else it asks first
     await asyncio.sleep(PAUSE)
     await page.press("q")
-    await gone(consoles)
+    await gone(consoles, page)
     await page.shows("The console was left.")
     assert "Lamp" not in page.screen()
     await page.becomes("document.body.classList.contains('-closed')")
