@@ -43,7 +43,7 @@ from core.ports import Transaction
 from core.ticket import Origin, RunId, Ticket, TicketId, agent, buyer, operator, system
 from store.transaction import SqlStore
 from tests.console.scenes import ME
-from tests.console.steps import app_on
+from tests.console.steps import services_on
 from tests.console.terminal import Terminal, terminal
 
 SIZE = (160, 45)
@@ -74,7 +74,7 @@ class Timed(HandoffApp):
 async def show(url: str) -> list[float]:
     """Runs the timed console; how many seconds each key took."""
     store = SqlStore.open(url)
-    app = Timed(app_on(store).services, Pace())
+    app = Timed(services_on(store), Pace())
     app.times = []
     await app.run_async()
     await store.close()

@@ -30,7 +30,7 @@ from core.ports import Transaction
 from core.ticket import TicketId, operator
 from store.transaction import SqlStore
 from tests.bench.console import fill, memory
-from tests.console.steps import app_on, desk_of, press, until
+from tests.console.steps import desk_of, press, services_on, until
 
 SIZE = (160, 45)
 BATCH = 20
@@ -72,7 +72,7 @@ async def session(
 ) -> AsyncIterator[Size]:
     """Lets changes come to a desk at work; the sizes on the way."""
     store = SqlStore.open(url)
-    app = HandoffApp(app_on(store).services, AT_ONCE)
+    app = HandoffApp(services_on(store), AT_ONCE)
     async with app.run_test(size=SIZE) as pilot:
         await until(pilot, lambda: desk_of(app).history is not None)
         for done in range(0, changes + 1, every):

@@ -7,7 +7,7 @@ import sys
 from console.app import HandoffApp
 from console.screens.pace import Pace
 from store.transaction import SqlStore
-from tests.console.steps import app_on
+from tests.console.steps import services_on
 from tests.zoo import HOSTILE
 
 _BAD = "".join(HOSTILE[n] for n in ("title", "clipboard", "dcs", "bidi override"))
@@ -26,11 +26,8 @@ class Failing(HandoffApp):
 
 async def play(url: str, *, fails: bool) -> int:
     store = SqlStore.open(url)
-    app = app_on(
-        store, pace=Pace(), ascii="HANDOFF_ASCII" in os.environ, canned=WRITTEN
-    )
-    if fails:
-        app = Failing(app.services, Pace())
+    services = services_on(store, ascii="HANDOFF_ASCII" in os.environ, canned=WRITTEN)
+    app = (Failing if fails else HandoffApp)(services, Pace())
     await app.run_async()
     await store.close()
     return app.return_code or 0

@@ -58,25 +58,28 @@ class Numbered:
 
 
 def app_on(
+    store: object, *, pace: Pace = AT_ONCE, still: bool = False, **more: object
+) -> HandoffApp:
+    """The console on a store."""
+    return Watched(services_on(store, still=still, **more), pace)
+
+
+def services_on(
     store: object,
     *,
     me: Operator = ME,
     still: bool = False,
     clock: Clock | None = None,
-    pace: Pace = AT_ONCE,
     **more: object,
-) -> HandoffApp:
-    """The console on a store."""
-    return Watched(
-        pace=pace,
-        services=Services(
-            store=store,  # type: ignore[arg-type] # or a store of scenes
-            operator=me,
-            clock=clock or (StillClock() if still else WallClock()),
-            ids=Numbered(),
-            zone=UTC,
-            **more,  # type: ignore[arg-type] # as the dataclass has them
-        ),
+) -> Services:
+    """What the console on a store works with."""
+    return Services(
+        store=store,  # type: ignore[arg-type] # or a store of scenes
+        operator=me,
+        clock=clock or (StillClock() if still else WallClock()),
+        ids=Numbered(),
+        zone=UTC,
+        **more,  # type: ignore[arg-type] # as the dataclass has them
     )
 
 
