@@ -13,7 +13,7 @@ the run says so (`Run.unreadable`): one damaged row must not take the ticket wit
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
@@ -253,7 +253,7 @@ def record(connection: sa.Connection, run: RunId) -> RunRecord | None:
     ).all()
     rows = _sent_rows(connection, owner)
     sent = [
-        [at[p] for p in range(turn.upto)] if len(at) >= turn.upto else []
+        [at.get(p, b"") for p in range(turn.upto)]
         for turn, at in zip(
             found.turns, (_as_sent(rows, s) for s in stamps), strict=True
         )
@@ -261,10 +261,7 @@ def record(connection: sa.Connection, run: RunId) -> RunRecord | None:
     wrong = [found.unreadable] if found.unreadable is not None else []
     wanted = {d for request in sent for d in request}
     texts = _texts(connection, owner, wanted, wrong)
-    requests = tuple(
-        tuple(texts[digest] for digest in request if digest in texts)
-        for request in sent
-    )
+    requests = tuple(tuple(texts[d] for d in request) for request in sent)
     newest = requests[-1] if requests else ()
     read = replace(found, unreadable=", ".join(dict.fromkeys(wrong)) or None)
     return RunRecord(run=read, messages=newest, requests=requests)
@@ -321,10 +318,10 @@ _AT_ONCE = 500
 def _texts(
     connection: sa.Connection,
     ticket: TicketId,
-    digests: Iterable[bytes],
+    digests: Set[bytes],
     wrong: list[str],
 ) -> Mapping[bytes, bytes]:
-    """Messages by their digests; a damaged one is empty, and noted as wrong."""
+    """Messages by their digests; one that can't be read is empty, and noted."""
     texts: dict[bytes, bytes] = {}
     kept = sa.type_coerce(bodies.c.content, sa.LargeBinary)
     for some in _portions(bytes(d) for d in digests):
@@ -335,6 +332,9 @@ def _texts(
             texts[bytes(digest)] = _readable(
                 partial(unpacked, bytes(stored)), b"", wrong, "what it sent"
             )
+    for missing in digests - texts.keys():
+        texts[missing] = b""
+        wrong.append("what it sent")
     return texts
 
 
@@ -376,10 +376,7 @@ def _run(
     wrong: list[str],
 ) -> Run:
     def text(digest: bytes, what: str) -> str:
-        kept = texts.get(bytes(digest))
-        if kept is None:
-            return ""
-        return _readable(lambda: _text(unpacked(kept)), "", wrong, what)
+        return _readable(lambda: _text(unpacked(texts[bytes(digest)])), "", wrong, what)
 
     tools = text(row.tools_digest, "its tools")
     version = PromptVersion(version=row.prompt_version, sha256=row.prompt_sha256)

@@ -22,6 +22,8 @@ from tests.store.build import (
     T1,
     a_decision,
     a_reply,
+    a_run,
+    a_turn,
     an_action,
     asked,
     says,
@@ -292,6 +294,37 @@ async def test_f80_a_holder_of_no_known_kind_keeps_the_agent_out(
     assert await desk.read(lambda tx: tx.damaged()) != ()
     await desk.write(says("hello?"))
     assert await desk.read(lambda tx: [d.kind for d in tx.damaged()]) == ["lock"]
+
+
+GONE = {
+    "all that was sent": ("DELETE FROM bodies", "its tools, its prompt, what it sent"),
+    "a message": ("DELETE FROM run_messages WHERE position = 1", "what it sent"),
+    "a time": ("UPDATE runs SET started_at = 'x'", "when it ran"),
+    "a digest": ("UPDATE runs SET system_digest = 'x'", "what it sent as system"),
+}
+
+
+@pytest.mark.parametrize(("statement", "what"), GONE.values(), ids=GONE)
+async def test_f80_a_run_whose_record_lacks_a_part_says_which(
+    sqlite_store: SqlStore, statement: str, what: str
+) -> None:
+    store = sqlite_store
+
+    def fill(tx: Transaction) -> None:
+        asked(T1)(tx)
+        hold = taken(T1)(tx)
+        tx.start_run(hold, a_run(hold))
+        tx.store_request(hold, R1, a_turn(1, 3), [b'{"a":1}', b'{"b":2}', b'{"c":3}'])
+
+    await store.write(fill)
+    await store.write(damage(statement))
+    [read] = (await chart(store)).runs
+    record = await store.read(lambda tx: tx.run_record(R1))
+    assert record is not None
+    assert record.run.unreadable is not None
+    assert record.run.unreadable.startswith(what)
+    assert len(record.messages) == 3
+    assert read.id == R1
 
 
 async def test_f80_a_damaged_rule_role_or_act_takes_no_other_along(
