@@ -9,7 +9,15 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from core.decision import Decision
-from core.journal import Entry, Message, ToolCalled, ToolReturned
+from core.journal import (
+    DecisionChanged,
+    Entry,
+    LockChanged,
+    Message,
+    RunChanged,
+    ToolCalled,
+    ToolReturned,
+)
 from core.ledger import Action, ActionState, Sums, by_currency
 from core.lock import Lock
 from core.standing import Standing, fold
@@ -173,6 +181,25 @@ def under_way(history: History) -> str | None:
     ]
     begun = [a.tool for a in history.actions if a.state is ActionState.INTENDED]
     return next(iter((*begun, *asked)), None)
+
+
+def ran_out(journal: Iterable[Entry]) -> str | None:
+    """The decision that ran out since a run or a person last let go, or None.
+
+    Nobody has looked at it, or it was approved and came too late: people must know.
+    """
+    found = None
+    for entry in journal:
+        match entry.body:
+            case DecisionChanged(state="expired", decision=decision):
+                found = decision
+            case RunChanged(change="ended"):
+                found = None
+            case LockChanged(holder=holder) if holder.get("kind") == "operator":
+                found = None
+            case _:
+                pass
+    return found
 
 
 def last_word(journal: Iterable[Entry]) -> Entry | None:

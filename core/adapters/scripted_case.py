@@ -30,7 +30,7 @@ _READS = frozenset(
 _OPEN_WISHES = frozenset({"unknown", "thanks", "news", "recall"})
 
 _HEAD = re.compile(
-    r"^\[#\d+, [^\]\n]+\] (?P<head>[^\n]+?)[:.]?$(?P<quoted>(?:\n> ?[^\n]*)*)",
+    r"^\[#(?P<seq>\d+), [^\]\n]+\] (?P<head>[^\n]+?)[:.]?$(?P<quoted>(?:\n> ?[^\n]*)*)",
     re.MULTILINE,
 )
 _WORDS = re.compile(
@@ -47,6 +47,7 @@ _VERDICT = re.compile(
 _CAME_TO = re.compile(
     r"\S+ \((?P<tool>\w+)\) (?P<how>was carried out|failed|was not carried out)"
 )
+_BACK = re.compile(r"took the message #(?P<seq>\d+) back unsent")
 _USED = re.compile(r"used the tool (?P<tool>\w+)$")
 _PROPOSED = re.compile(r"Proposed as (\S+?);")
 
@@ -66,6 +67,7 @@ class Fact:
     head: str
     quoted: str
     at: int
+    seq: int
 
     def data(self) -> Mapping[str, Json]:
         """Give the quoted JSON object; empty when it is none."""
@@ -110,6 +112,7 @@ class Case:
                 head=found["head"],
                 quoted=re.sub(r"^> ?", "", found["quoted"].strip(), flags=re.MULTILINE),
                 at=voice.at,
+                seq=int(found["seq"]),
             )
             for voice in self.reading.said_by("house")
             for found in _HEAD.finditer(voice.text)
@@ -117,7 +120,9 @@ class Case:
 
     @cached_property
     def words(self) -> tuple[Word, ...]:
-        """What colleagues said, oldest first."""
+        """What colleagues said and did not take back, oldest first."""
+        backs = (_BACK.search(fact.head) for fact in self.facts)
+        unsaid = {int(back["seq"]) for back in backs if back is not None}
         return tuple(
             Word(
                 name=found["name"],
@@ -126,7 +131,7 @@ class Case:
                 at=fact.at,
             )
             for fact in self.facts
-            if (found := _WORDS.match(fact.head))
+            if (found := _WORDS.match(fact.head)) and fact.seq not in unsaid
         )
 
     @cached_property
@@ -267,6 +272,14 @@ def proposal(call: Call) -> str | None:
     """The id of the decision that a call's result says it waits for, or None."""
     found = _PROPOSED.search(call.result or "")
     return found.group(1) if found else None
+
+
+def ran_out(call: Call) -> bool:
+    """Whether nobody decided on a proposed call in time."""
+    result = call.result or ""
+    return result.startswith("Not done: nobody decided") or (
+        result.startswith("Not done: the approval of") and "has expired" in result
+    )
 
 
 def turned_down(call: Call) -> str | None:

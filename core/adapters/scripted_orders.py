@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 
 from core.adapters import scripted_letters as letters
-from core.adapters.scripted_case import Case, proposal, turned_down
+from core.adapters.scripted_case import Case, proposal, ran_out, turned_down
 from core.adapters.scripted_reader import Call
 from core.adapters.scripted_steps import Say, Step, Use, hand_over
 from core.adapters.scripted_words import wish
@@ -84,6 +84,8 @@ def act(case: Case, name: str, given: Mapping[str, str]) -> tuple[Step, ...]:
         return (Use(name=name, input=_shaped(case, name, given)),)
     if proposal(call):
         return _proposed(case, call)
+    if ran_out(call) and not case.reading.called("escalate"):
+        return hand_over(case, f"nobody decided on {call.name} in time")
     if (reason := turned_down(call)) is not None:
         return _declined(case, call, reason, told_at=call.at)
     if call.is_error:
@@ -109,6 +111,8 @@ def _proposed(case: Case, call: Call) -> tuple[Step, ...]:
     verdict = case.verdict(call)
     if verdict is None:
         return (Say(text=letters.waiting(case, call)),)
+    if verdict.state == "expired" and not case.reading.called("escalate"):
+        return hand_over(case, f"nobody decided on {call.name} in time")
     if verdict.state != "approved":
         return _declined(case, call, verdict.quoted, told_at=verdict.at)
     outcome = case.outcome(call.name)

@@ -45,7 +45,7 @@ from core.flows.ending import Over, end, escalate, hand_to_operator, own
 from core.flows.house import House, Work
 from core.flows.speak import say
 from core.flows.taking import take
-from core.history import Draft, History
+from core.history import Draft, History, ran_out
 from core.journal import Compacted, Quarantined, RunChanged, ToolReturned
 from core.plan import Calls, Reply, Silence, Unusable, plan
 from core.ports import Feed, Transaction
@@ -366,6 +366,10 @@ def _carry(
             say(tx, taken.hold, history, taken.actor, text, seen, hold_off=off)
             if promised:
                 why = "the agent promised the buyer a person"
+                return escalate(tx, taken, history, Stop.ESCALATED, why)
+            expired = ran_out(history.journal)
+            if expired is not None:
+                why = f"{expired} ran out: nobody decided or did it in time"
                 return escalate(tx, taken, history, Stop.ESCALATED, why)
         case Calls(entries=entries) | Silence(entries=entries):
             for body in entries:

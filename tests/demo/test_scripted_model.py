@@ -8,6 +8,8 @@ import pytest
 from core.adapters.scripted_model import MODEL_ID, ScriptedModel, answer
 from core.adapters.scripted_words import named, triage, wish
 from core.context import Voice
+from core.journal import Delivery
+from core.ticket import operator
 from tests.demo.conversation import Conversation, shop_at
 
 MUG = (
@@ -71,6 +73,17 @@ async def test_a_promise_is_kept_even_when_the_buyer_writes_of_something_else(
 
     assert "As Mira told you: \u201cWe will collect it on Friday" in text
     assert "Parcelo reports for order SU-48211" in text
+
+
+async def test_what_a_colleague_took_back_unsent_was_never_told(
+    talk: Conversation,
+) -> None:
+    talk.buyer_writes("Where is SU-48211? Eircode T12 W8K4")
+    talk.colleague_answers("Mira", "We will collect it on Friday, free of charge.")
+    back = Delivery(message_seq=talk.journal[-1].seq, state="taken_back")
+    talk.add(operator("Mira"), back)
+    talk.colleague_gives_back("Mira")
+    assert "As Mira told you" not in await talk.run()
 
 
 async def test_what_a_colleague_has_refunded_is_not_refunded_again(
@@ -213,6 +226,18 @@ async def test_f18_a_rejection_is_told_with_its_reason_and_nothing_else_is_tried
     assert "approved" not in text
     assert made(talk).count("refund_order") == 1
     assert ended == "escalated: the buyer answers to a declined refund_order"
+
+
+async def test_f23_what_nobody_decided_in_time_is_a_person_s_and_no_refusal(
+    talk: Conversation,
+) -> None:
+    talk.decide = frozenset({"refund_order"})
+    talk.buyer_writes(MIRROR)
+    await talk.run()
+    late = "Not done: nobody decided the proposal in time and it has expired."
+    talk.returns(talk.open_call().id, late, is_error=True)
+    ended = await talk.run()
+    assert ended == "escalated: nobody decided on refund_order in time"
 
 
 async def test_an_approved_refund_is_told_in_the_shops_own_figures(

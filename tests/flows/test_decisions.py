@@ -283,9 +283,18 @@ async def test_f23_a_proposal_nobody_decided_expires_and_the_agent_is_told(
     assert isinstance(await says(world, ticket), Expired)
     assert await expire(world.store) == 0
     assert await world.due() == (ticket,)
-    assert await world.runs(ticket) is Stop.ANSWERED
+    assert await world.runs(ticket) is Stop.ESCALATED
     assert "nobody decided the proposal in time" in result_texts(world)[-1]
     assert world.shop.effects == 0
+    name = (await world.decision(ticket)).id
+    flagged = (await world.chart(ticket)).standing.with_people
+    assert flagged == f"{name} ran out: nobody decided or did it in time"
+    assert len(await world.delivers()) == 1
+    await take_over(world.store, ticket, ANA)
+    await give_back(world.store, ticket, ANA, GiveBack(to="agent"))
+    world.model.brain = Script([Reply(text="You're welcome.")])
+    await world.writes("ok, thanks", ticket)
+    assert await world.runs(ticket) is Stop.ANSWERED
 
 
 async def test_f23_the_clock_expires_what_nobody_touches(world: World) -> None:
