@@ -1,6 +1,7 @@
 """PostgreSQL's guard of the tickets: whose they are, they are by plain SQL too.
 
-What the flows fence, the database refuses as well where it can tell: another's hold is
+What the flows fence, the database refuses as well where it can tell: who was disabled
+does nothing, even where nobody was there to revoke a grant, another's hold is
 ended by a supervisor, a person speaks, acts and writes drafts under their own name, a
 person's words to a buyer and calls of tools are those of the holder, what was committed
 to a buyer never changes, and a verdict is told by who gives it.
@@ -22,6 +23,9 @@ BEGIN
     RETURN NEW;
   END IF;
 {rule}
+  IF {{schema}}.handoff_disabled() THEN
+    wrong := 'who was disabled changes nothing';
+  END IF;
   IF wrong IS NOT NULL THEN
     RAISE EXCEPTION '%', wrong USING ERRCODE = 'insufficient_privilege';
   END IF;

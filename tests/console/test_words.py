@@ -14,7 +14,7 @@ from console.overview import Overview
 from console.theme import DARK, LIGHT
 from console.when import moment
 from console.widgets.banner import banner_line
-from console.widgets.card_lines import inline_lines
+from console.widgets.card_lines import card_lines, inline_lines
 from console.widgets.overview_lines import hold_line, overview_lines
 from console.widgets.sight import Sight
 from console.widgets.spans import in_ascii, plain, width_of
@@ -98,6 +98,25 @@ def test_f08_what_the_desk_shows_of_a_proposal_says_where_it_is_cut() -> None:
         assert len(lines) == 5
         assert all(text.endswith("…") and len(text) <= 60 for text in lines)
         assert more in "\n".join(shown)
+
+
+def test_f08_the_card_shows_what_the_first_of_two_changed_and_what_was_proposed() -> (
+    None
+):
+    history = kitchen().history()
+    proposal = replace(
+        history.decisions[0],
+        input={"order_id": "O-1", "amount": "556.00"},
+        first="Sam",
+        four_eyes=True,
+        final_input={"order_id": "O-1", "amount": "900.00"},
+        amount_in="amount",
+    )
+    for made in (inline_lines, card_lines):
+        shown = plain(made(proposal, history, SIGHT))
+        assert "900.00" in shown.splitlines()[0]
+        assert "CHANGED by Sam" in shown or made is inline_lines
+    assert "amount = 556.00" in shown
 
 
 def test_a_pause_of_everything_is_said_with_its_author() -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import psycopg
+import pytest
 
 from core.decision import Approved, Operator
 from core.flows.amend import amend_state, claim, set_triage, snooze, verify
@@ -293,6 +294,21 @@ async def test_rule_01_not_even_who_holds_a_ticket_forges_on_it_by_plain_sql(
     empty |= {"another buyer", "their draft changed", "their draft taken"}
     empty |= {"their draft gone", "a text of the team"}
     assert sorted(set(FORGED) - free - refused - empty) == []
+
+
+async def test_f71_who_was_disabled_does_nothing_by_plain_sql_with_grants_left(
+    house: World, logins: str
+) -> None:
+    async with sitting(logins, MIA.name) as (mia,):
+        await _hers(house, mia)
+    gone = replace(MIA, disabled=True)
+    await house.store.write(lambda tx: tx.save_operator(gone))
+    tries = ("a reply", "an action", "no hold", "a text of the team", "a proposal")
+    with plainly(logins, MIA) as plain:
+        for name in tries:
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                plain.execute(FORGED[name])  # type: ignore[arg-type]
+            plain.rollback()
 
 
 async def test_a_worker_s_login_is_no_person_by_plain_sql_either(
