@@ -3,29 +3,24 @@
 import asyncio
 import re
 import signal
+import termios
 from base64 import b64decode
 
 import pytest
 
 from console.app import HandoffApp
 from core.decision import Operator, Role
+from core.flows.canned import keep
 from core.flows.handoff import take_over
 from core.journal import StateAmended
-from core.ticket import agent
+from core.ticket import Attachment, agent
 from tests.console.counter import RUN, Counter
 from tests.console.scenes import ME
 from tests.console.steps import app_on, pane_text, press, until
 from tests.console.terminal import terminal
-from tests.zoo import HOSTILE, MILD
+from tests.zoo import FORBIDDEN, HOSTILE, MILD
 
 RESTORED = (b"\x1b[?1000l", b"\x1b[?1049l", b"\x1b[?2004l", b"\x1b[?25h")
-
-FORBIDDEN = (
-    b"\x1b]0", b"\x1b]8", b"\x1b[2J", b"PWNED\x07", b"\x1b[31mred", b"\x00",
-    b"\x08", b"\x7f",
-    b"\xc2\x9b", b"\xc2\x9d", "\u202e".encode(), "\u2066".encode(), "\u200b".encode(),
-    "\ufeff".encode(), "\u2028".encode(), "\ue000".encode(), "\U000e0049".encode(),
-)  # fmt: skip
 
 
 def every_key(url: str) -> bytes:
@@ -150,23 +145,39 @@ async def test_f128_the_command_line_passes_no_byte_to_a_terminal(
     bad = " ".join([*HOSTILE.values(), *MILD.values()])
     ticket = await counter.writes(bad, subject=bad, sender=f"{HOSTILE['title']}@x.org")
     decision = await counter.proposes(ticket, {"order_id": "O-1", **HOSTILE})
+    named = tuple(Attachment(name=bad, type=bad, size=1) for bad in HOSTILE.values())
+    files = await counter.writes("Two files.", files=named)
+    who = Operator(name=HOSTILE["title"] + HOSTILE["dcs"], role=Role.AGENT)
+    await counter.store.write(lambda tx: tx.save_operator(who))
+    await keep(counter.store, ME, "greeting", bad)
     await counter.store.close()
 
     odd = HOSTILE["clipboard"] + HOSTILE["bidi override"] + HOSTILE["title"]
-    raw = await asyncio.to_thread(
-        commands,
-        sqlite_url,
+    each: list[tuple[str, ...]] = [
         ("tickets", "--view", "all"),
         ("show", ticket),
         ("decisions",),
+        ("show", files),
+        *(("export", files, "--format", form) for form in ("md", "html", "json")),
+        *(("export", ticket, "--format", form) for form in ("md", "html", "json")),
+        ("show", ticket, "--json"),
+        ("overview",),
+        ("runs", ticket),
+        ("run", RUN),
+        ("operator", "list"),
+        ("canned", "list"),
+        ("note", ticket, "--as", ME.name, odd.strip("\x1b")),
         ("show", odd),
         ("take", ticket, "--as", odd),
         ("decide", decision, "--as", odd),
         (odd,),
-    )
+    ]
+    runs = [asyncio.to_thread(commands, sqlite_url, *each[n::3]) for n in range(3)]
+    raw = b"".join(await asyncio.gather(*runs))
     assert [piece for piece in FORBIDDEN if piece in raw] == []
     assert b"\x1b" not in raw
     assert b"QUJD" in raw  # as text, not as a command
+    assert b"Two files." in raw
 
 
 @pytest.mark.parametrize(
@@ -185,6 +196,41 @@ async def test_f131_a_kill_leaves_the_terminal_as_it_was(
             assert all(mode in shown.raw for mode in RESTORED)
 
     await asyncio.to_thread(look)
+
+
+TERMS = ("xterm", "screen", "tmux", "linux", "vt100", "dumb", "no-such-term", "")
+"""What terminals call themselves; the last says nothing."""
+
+
+def as_it_was(url: str, term: str) -> list[str]:
+    """Works and leaves in a terminal of this name; what was not put back."""
+    with terminal("-m", "tests.console.play", url, env={"TERM": term}) as shown:
+        before = termios.tcgetattr(shown.fd)
+        shown.until("● live".encode())
+        shown.shows("Hello?")
+        while shown.until(b"\x1b[?2004h") or termios.tcgetattr(shown.fd) == before:
+            shown.read()
+        flow = termios.tcgetattr(shown.fd)[0] & termios.IXON
+        shown.keys("n")
+        shown.shows("only colleagues see this")
+        shown.keys("half a q\x11\x13")  # flow control is not eaten by the terminal
+        shown.shows("half a q")
+        shown.kill(signal.SIGTERM)
+        code = shown.ended()
+        after = termios.tcgetattr(shown.fd)
+        wrong = [mode.decode("ascii") for mode in RESTORED if mode not in shown.raw]
+        wrong += ["flow control"] * bool(flow) + ["modes"] * (after != before)
+        return wrong + [str(code)] * (code != 128 + signal.SIGTERM)
+
+
+async def test_f131_every_kind_of_terminal_works_and_is_left_as_it_was(
+    counter: Counter, sqlite_url: str
+) -> None:
+    await counter.writes("Hello?")
+    await counter.store.close()
+    for some in (TERMS[:3], TERMS[3:6], TERMS[6:]):
+        looks = [asyncio.to_thread(as_it_was, sqlite_url, term) for term in some]
+        assert await asyncio.gather(*looks) == [[]] * len(some)
 
 
 async def test_f131_an_error_ends_in_one_line_without_anybodys_data(
