@@ -3,6 +3,9 @@
 import asyncio
 import os
 import signal
+from dataclasses import replace
+
+from textual.widgets import Input
 
 from console.keytable import COMMANDS
 from console.screens.desk import Desk
@@ -10,13 +13,17 @@ from console.screens.give_back import GiveBackPanel
 from console.screens.withheld import WithheldPanel
 from console.widgets.composer import Composer
 from console.widgets.timeline import Timeline
+from core.decision import Role
 from core.flows.handoff import take_over
+from core.journal import Note
+from core.ticket import Attachment
 from tests.console.counter import MIRA, Counter
 from tests.console.scenes import ME
 from tests.console.steps import (
     WIDE,
     all_view,
     app_on,
+    card_opened,
     desk_of,
     held,
     key_event,
@@ -161,6 +168,73 @@ async def test_f113_letters_that_wait_behind_slow_work_are_kept_at_a_kill(
         await until(pilot, lambda: not app.is_running)
     drafts = (await stored(counter.store, ticket)).drafts
     assert [d.text for d in drafts] == ["half a sent"]
+
+
+async def test_f113_both_texts_outlive_the_loss_of_the_ticket_and_a_kill(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("Hello?")
+    boss = replace(MIRA, role=Role.SUPERVISOR)
+    await counter.store.write(lambda tx: tx.save_operator(boss))
+    async with sitting(counter.store) as (pilot, app):
+        await held(pilot, app)
+        await press(pilot, "r", *"R", "escape", "n", *"N")
+        await take_over(counter.store, ticket, boss, forced=True, why="mine now")
+        await until(pilot, lambda: "Mira holds it" in pane_text(app, "banner"))
+        os.kill(os.getpid(), signal.SIGTERM)
+        await until(pilot, lambda: not app.is_running)
+    kept = {(d.mode, d.text) for d in (await stored(counter.store, ticket)).drafts}
+    assert kept == {("reply", "R"), ("note", "N")}
+
+
+async def test_f116_every_file_of_a_message_has_a_line_and_none_is_blank(
+    counter: Counter,
+) -> None:
+    files = tuple(
+        Attachment(name=name, type=kind, size=size)
+        for name, kind, size in (
+            ("lamp.png", "image/png", 120_000),
+            ("../../x\x1b[2J", "audio/ogg", 25_000_000),
+            ("", "text/vcard", 0),
+        )
+    )
+    ticket = await counter.writes(" ", files=files)
+    async with sitting(counter.store) as (pilot, app):
+        await shown(pilot, app, ticket)
+        for words in ("lamp.png", "../../x␛[2J", "audio/ogg", "text/vcard", "no text"):
+            await until(pilot, lambda words=words: words in screen_text(app), words)
+
+
+ODD = r"[/] [red {x} %s \\ $HOME `id` <b>"
+"""What looks like markup, a format or a command to somebody."""
+
+
+async def test_f136_texts_of_the_operator_are_stored_and_shown_as_typed(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("Hello?")
+    await counter.proposes(ticket, {"order_id": "O-1"})
+    async with sitting(counter.store) as (pilot, app):
+        await shown(pilot, app, ticket)
+        await held(pilot, app)
+        await press(pilot, "escape", "n", *ODD, "ctrl+s")
+        await until(pilot, lambda: ODD in screen_text(app), "the note")
+        await press(pilot, "escape", "W")
+        await until(pilot, lambda: app.screen is not desk_of(app))
+        await until(pilot, lambda: app.screen.listening)
+        await press(pilot, *ODD, "enter")
+        await until(pilot, lambda: app.screen is desk_of(app))
+        await card_opened(pilot, app)
+        await press(pilot, "x")
+        await until(pilot, lambda: isinstance(app.screen.focused, Input))
+        await press(pilot, *ODD, "enter")
+        await until(pilot, lambda: app.screen is desk_of(app))
+        await until(pilot, lambda: desk_of(app).pending() is None)
+        await until(pilot, lambda: screen_text(app).count(ODD) > 1, "both")
+    history = await stored(counter.store, ticket)
+    notes = [e.body.text for e in history.journal if isinstance(e.body, Note)]
+    assert notes == [ODD, ODD]
+    assert history.decisions[0].why == ODD
 
 
 async def test_f136_what_the_operator_types_is_never_parsed(counter: Counter) -> None:

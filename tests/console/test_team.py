@@ -183,7 +183,9 @@ async def test_what_comes_to_a_person_is_told_and_takes_no_focus(
         assert desk.ticket() == asked
 
 
-async def test_a_reply_can_be_taken_back_before_it_leaves(counter: Counter) -> None:
+async def test_f108_one_version_of_a_reply_that_is_taken_back_is_left(
+    counter: Counter,
+) -> None:
     ticket = await counter.writes("Where is it?")
     await take_over(counter.store, ticket, ME)
     app = app_on(counter.store, leaving=Leaving(hold_off=timedelta(minutes=1)))
@@ -197,6 +199,11 @@ async def test_a_reply_can_be_taken_back_before_it_leaves(counter: Counter) -> N
         await until(pilot, lambda: desk_of(app).query_one("#editor").text == "oops")
         history = await counter.store.read(lambda tx: tx.history(ticket))
         assert [r.state for r in history.outbox] == ["discarded"]
+        await press(pilot, "r", *" no", "ctrl+s")
+        await until(pilot, lambda: "Sends in" in screen_text(app))
+        history = await counter.store.read(lambda tx: tx.history(ticket))
+        states = {r.text: r.state for r in history.outbox}
+        assert states == {"oops": "discarded", "oops no": "queued"}
 
 
 async def test_people_are_added_and_disabled_by_a_supervisor(counter: Counter) -> None:

@@ -1,7 +1,7 @@
 """A reply can be held off and taken back; what it answered is open again (rule 3)."""
 
 import asyncio
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from core.flows.answer import Leaving
@@ -10,8 +10,10 @@ from core.flows.handoff import GiveBack, GivenBack, give_back, reply, take_over
 from core.flows.person import Done, NotHolder, NotPossible
 from core.flows.unsend import TakenBack, unsend
 from core.flows.withheld import send_withheld
+from core.history import Reply
 from core.journal import Delivery
 from core.lock import TakeoverWanted
+from core.ports import Channel
 from core.turn import ModelResponse, Request, Stop
 from tests.flows.world import ANA, BEN, Gate, World
 from tests.worlds.brains import answers, text_of
@@ -109,3 +111,59 @@ async def test_rule_02_a_late_answer_is_a_draft_of_the_agent_s(world: World) -> 
     back = await give_back(world.store, ticket, ANA, GiveBack(to="agent"))
     assert isinstance(back, GivenBack)
     assert (await world.chart(ticket)).drafts == ()
+
+
+@dataclass
+class Held:
+    """A channel that keeps a reply in its hands until the test lets it go."""
+
+    inner: Channel
+    gate: Gate
+
+    async def deliver(self, reply: Reply) -> str | None:
+        await self.gate.passed()
+        return await self.inner.deliver(reply)
+
+    async def find(self, message_id: str) -> bool:
+        return await self.inner.find(message_id)
+
+
+async def test_f108_what_is_being_sent_is_the_version_that_stays(world: World) -> None:
+    ticket = await world.opened()
+    await take_over(world.store, ticket, ANA)
+    await reply(world.store, ticket, ANA, "D1", leaving=Leaving(hold_off=LONG))
+    assert isinstance(await unsend(world.store, ticket, ANA), TakenBack)
+    second = await reply(world.store, ticket, ANA, "D2")
+    assert isinstance(second, Done)
+    gate = Gate()
+    slow = {"mail": Held(world.house.channels["mail"], gate)}
+    sending = asyncio.ensure_future(deliver_due(replace(world.house, channels=slow)))
+    await gate.reached.wait()
+    late = await unsend(world.store, ticket, ANA, second.seq)
+    gate.opened.set()
+    await sending
+    assert isinstance(late, NotPossible)
+    assert late.why == f"too late: #{second.seq} is sending"
+    assert [m["text"] for m in await world.delivers()] == ["D2"]
+    chart = await world.chart(ticket)
+    assert {r.text: r.state for r in chart.outbox} == {
+        "D1": "discarded",
+        "D2": "delivered",
+    }
+
+
+async def test_f108_taking_back_and_sending_at_once_leave_one_truth(
+    world: World,
+) -> None:
+    ticket = await world.opened()
+    await take_over(world.store, ticket, ANA)
+    for n in range(6):
+        told = await reply(world.store, ticket, ANA, f"V{n}")
+        assert isinstance(told, Done)
+        back, _ = await asyncio.gather(
+            unsend(world.store, ticket, ANA, told.seq), deliver_due(world.house)
+        )
+        sent = [m["text"] for m in await world.delivers()]
+        assert (f"V{n}" in sent) is not isinstance(back, TakenBack)
+    states = {r.state for r in (await world.chart(ticket)).outbox}
+    assert states <= {"delivered", "discarded"}
