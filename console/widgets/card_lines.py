@@ -30,6 +30,7 @@ def inline_lines(decision: Decision, history: History, sight: Sight) -> list[Lin
     lines = [_head(decision), *_damage(decision)]
     fields = _fields(decision.stands)
     lines += [_brief(*field, sight.width) for field in fields[:_INLINE]]
+    lines += _other_than_proposed(decision, sight.width)[:1]
     left = len(fields) - _INLINE
     if left > 0:
         lines.append(line((f"{'':<{_COLUMN}}and {left} more on the card", "wait")))
