@@ -139,7 +139,8 @@ def _changed_hands(body: LockChanged, actor: str) -> str:
         case "forced":
             return f"takes the ticket by force{who}{why}"
         case "handed_over":
-            return f"hands the ticket over to {name}{why}"
+            got = f"hands the ticket over to {name}" if who else "is handed the ticket"
+            return f"{got}{why}"
         case "released":
             of = f" of {name}" if who else ""
             return f"{_let_go(body.to, of)}{why}"

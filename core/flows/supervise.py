@@ -36,7 +36,7 @@ class UnknownDecision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrongArguments:
-    """An override's arguments can't be executed; `why` is one line."""
+    """What the verdict says can't be; `why` is one line."""
 
     why: str
 
@@ -79,6 +79,10 @@ def _decide(
         return UnknownDecision()
     history = tx.history(found.ticket)
     decision = history.decision(decision_id) or found
+    last = history.standing.last_seq
+    if verdict.seen is not None and verdict.seen > last:
+        # else whoever says a high number would have seen what is yet to come
+        return WrongArguments(why=f"nobody has seen #{verdict.seen}: #{last} is last")
     if verdict.kind == "override":
         judged = _override(tx, decision, verdict, specs)
         if isinstance(judged, WrongArguments):

@@ -134,6 +134,14 @@ async def test_f08_what_the_first_of_two_changed_is_shown_to_the_second(
     assert told[-1].hash == (await world.decision(ticket)).final_hash  # type: ignore[union-attr]
 
 
+async def test_rule_06_nobody_has_seen_what_is_yet_to_come(lite: World) -> None:
+    ticket = await proposed(lite)
+    future = await says(lite, ticket, replace(APPROVE, seen=999))
+    assert isinstance(future, WrongArguments)
+    assert "nobody has seen #999" in future.why
+    assert (await lite.decision(ticket)).state is DecisionState.PENDING
+
+
 async def test_f21_an_override_that_can_t_be_is_refused_and_journaled(
     lite: World,
 ) -> None:

@@ -117,7 +117,9 @@ async def test_an_override_and_the_beginning_of_a_call_keep_the_rules_that_judge
     action = (await world.chart(ticket)).action_for(free.call)
     assert action is not None
     assert [(a.what, a.policy) for a in free.again] == [(f"begun as {action.id}", old)]
-    less = Verdict(kind="override", why="", input=SMALL | {"order_id": "O-2"}, seen=99)
+    less = Verdict(
+        kind="override", why="", input=SMALL | {"order_id": "O-2"}, seen=None
+    )
     tighter = (FIND, LOOKUP, REFUNDS)
     settled = await decide(world.store, found.decision or "", less, SUP, tighter)
     assert isinstance(settled, Overridden)
