@@ -67,9 +67,8 @@ class HandoffApp(PacedApp, inherit_bindings=False):
         self, services: Services | None = None, pace: Pace | None = None
     ) -> None:
         super().__init__(pace or Pace())
-        self.services: Services | None = None
+        self.services = services
         self.painted = asyncio.Event()
-        self._given = services
         self._titled = ""
         self.animation_level = "none"
         self.register_theme(DARK)
@@ -100,9 +99,8 @@ class HandoffApp(PacedApp, inherit_bindings=False):
                 with suppress(NotImplementedError, RuntimeError, ValueError):
                     loop.add_signal_handler(number, self._killed, number)
         self.set_interval(_LET_GO, self.let_go)
-        if self._given is not None:
-            self.services = self._given
-            self._open(self._given)
+        if self.services is not None:
+            self._open(self.services)
         else:
             self.push_screen(Opening())
         self.call_after_refresh(self.painted.set)

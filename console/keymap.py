@@ -37,6 +37,7 @@ class Here:
         noting: Whether a note is being written.
         offered: Whether a colleague offers it to the person.
         doubts: Whether an action on it is in doubt.
+        match: Which match of how many the search stands on, as in `2 of 5`, or "".
     """
 
     pane: str = "queue"
@@ -58,6 +59,11 @@ class Here:
     noting: bool = False
     offered: bool = False
     doubts: bool = False
+    match: str = ""
+
+
+GROUPS = ("Ticket", "Desk", "Views", "Move")
+"""What commands are about, in the order in which they are told."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +81,7 @@ class Command:
         meant: What was not done where its key came in the midst of typing; "" for a
             command that may be pressed as fast as one likes.
         after: What may be pressed right before it, see `console.screens.pace`.
+        needs: Why it is not possible where it is not, told to who presses its key.
     """
 
     id: str
@@ -86,6 +93,7 @@ class Command:
     group: str = "Ticket"
     meant: str = ""
     after: Literal["nothing", "moves", "text"] = "moves"
+    needs: str = ""
 
 
 _SHOWN = {
@@ -95,23 +103,22 @@ _SHOWN = {
     "plus": "+",
     "escape": "esc",
     "space": "space",
-    "enter": "⏎",
     "down": "↓",
     "up": "↑",
-    "ctrl+s": "^s",
-    "ctrl+p": "^p",
-    "ctrl+r": "^r",
-    "ctrl+enter": "^⏎",
-    "ctrl+d": "^d",
-    "ctrl+u": "^u",
-    "ctrl+o": "^o",
+    "ctrl+enter": "^enter",
+    "pagedown": "pgdn",
+    "pageup": "pgup",
 }
 
 
 def shown(key: str) -> str:
     """A key as it is written on the screen."""
-    return _SHOWN.get(key, key)
+    if key in _SHOWN:
+        return _SHOWN[key]
+    return _CTRL.sub(r"^\1", key)
 
+
+_CTRL = re.compile(r"ctrl\+([a-z])")
 
 _TYPED = {"colon", "question_mark"}
 
@@ -140,6 +147,8 @@ def key_named(said: str) -> str | None:
     shown_as = {text: key for key, text in _SHOWN.items()}
     if said in shown_as:
         return shown_as[said]
+    if re.fullmatch(r"\^[a-z]", said):
+        return f"ctrl+{said[1]}"
     if len(said) == 1 and said.isprintable() and not said.isspace():
         if said.isalnum():
             return said
@@ -187,6 +196,21 @@ def command_for(commands: Sequence[Command], key: str, here: Here) -> Command | 
             continue
         return command
     return None
+
+
+def why_not(command: Command, here: Here) -> str:
+    """Why a command is not possible here, or "" where there is nothing to say."""
+    if command.needs and command.group == "Ticket" and not here.ticket:
+        return "There is no ticket here"
+    return command.needs
+
+
+def needed_for(commands: Sequence[Command], key: str, here: Here) -> str:
+    """Why a key does nothing here, or "" where there is nothing to say."""
+    if here.typing:
+        return ""
+    said = (why_not(c, here) for c in commands if key in c.keys)
+    return next(filter(None, said), "")
 
 
 def hints(commands: Sequence[Command], here: Here) -> list[tuple[Command, str]]:

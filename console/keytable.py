@@ -13,6 +13,12 @@ def _timeline(here: Here) -> bool:
     return here.pane == "timeline" and here.ticket
 
 
+MINE = "Take the ticket over first"
+NOT_HELD = "You or a colleague holds this ticket already"
+MISSING = "There is no ticket here"
+THEIRS = "A colleague holds this ticket"
+SUPERVISOR = "A supervisor can do this, with a ticket that somebody else has"
+
 COMMANDS: tuple[Command, ...] = (
     Command(
         id="send",
@@ -28,7 +34,7 @@ COMMANDS: tuple[Command, ...] = (
         id="canned",
         keys=("ctrl+o",),
         words="a reply or a macro that is written already",
-        short="canned reply",
+        short="written reply",
         when=lambda h: h.mine and h.pane == "composer" and not h.noting,
         typing=True,
     ),
@@ -64,6 +70,7 @@ COMMANDS: tuple[Command, ...] = (
         short="take over",
         when=lambda h: h.ticket and not h.held,
         meant="nothing was taken over",
+        needs=NOT_HELD,
     ),
     Command(
         id="decline",
@@ -72,6 +79,7 @@ COMMANDS: tuple[Command, ...] = (
         short="decline",
         when=lambda h: h.offered,
         meant="nothing was declined",
+        needs="No colleague offers you this ticket",
     ),
     Command(
         id="reply",
@@ -79,6 +87,7 @@ COMMANDS: tuple[Command, ...] = (
         words="write to the buyer",
         short="reply",
         when=lambda h: h.mine,
+        needs=MINE,
     ),
     Command(
         id="undo",
@@ -86,6 +95,7 @@ COMMANDS: tuple[Command, ...] = (
         words="take your reply back before it leaves",
         short="undo",
         when=lambda h: h.mine and h.undo,
+        needs="Nothing of yours can be taken back now",
     ),
     Command(
         id="withheld",
@@ -93,6 +103,7 @@ COMMANDS: tuple[Command, ...] = (
         words="look at the agent's withheld replies",
         short="withheld",
         when=lambda h: h.mine and h.withheld,
+        needs="Nothing of the agent is withheld for you here",
     ),
     Command(
         id="give_back",
@@ -100,6 +111,7 @@ COMMANDS: tuple[Command, ...] = (
         words="give the ticket back",
         short="give back",
         when=lambda h: h.mine,
+        needs="You do not hold this ticket",
     ),
     Command(
         id="decide",
@@ -107,6 +119,7 @@ COMMANDS: tuple[Command, ...] = (
         words="open the decision's card",
         short="approve",
         when=lambda h: h.pending,
+        needs="No decision waits on this ticket",
     ),
     Command(
         id="settle",
@@ -114,42 +127,49 @@ COMMANDS: tuple[Command, ...] = (
         words="say what became of an action in doubt",
         short="settle",
         when=lambda h: h.mine and h.doubts,
+        needs="Nothing is in doubt on a ticket that you hold",
     ),
     Command(
         id="act",
         keys=("A",),
         words="use a tool, or execute what was approved",
         when=lambda h: h.mine,
+        needs=MINE,
     ),
     Command(
         id="identity",
         keys=("i",),
         words="record who the buyer is, or revoke it",
         when=lambda h: h.mine,
+        needs=MINE,
     ),
     Command(
         id="triage",
         keys=("m",),
         words="change category and priority",
         when=lambda h: h.ticket and (h.mine or not h.held),
+        needs=THEIRS,
     ),
     Command(
         id="state",
         keys=("M",),
         words="amend what the agent works with",
         when=lambda h: h.mine,
+        needs=MINE,
     ),
     Command(
         id="force",
         keys=("T",),
         words="take it away from whoever has it, at once",
         when=lambda h: h.supervisor and h.ticket and not h.mine,
+        needs=SUPERVISOR,
     ),
     Command(
         id="transfer",
         keys=("X",),
         words="give a colleague's ticket to another, or back",
         when=lambda h: h.supervisor and h.held and not h.mine,
+        needs=SUPERVISOR,
     ),
     Command(
         id="claim",
@@ -157,18 +177,21 @@ COMMANDS: tuple[Command, ...] = (
         words="look after it, or no longer; the agent goes on",
         when=lambda h: h.ticket and (h.mine or not h.held),
         meant="nothing was claimed",
+        needs=THEIRS,
     ),
     Command(
         id="whisper",
         keys=("W",),
         words="a note for the agent, while it works",
         when=lambda h: h.ticket,
+        needs=MISSING,
     ),
     Command(
         id="snooze",
         keys=("z",),
         words="let it sleep until a time; a message wakes it",
         when=lambda h: h.ticket and (h.mine or not h.held),
+        needs=THEIRS,
     ),
     Command(
         id="pause",
@@ -176,6 +199,7 @@ COMMANDS: tuple[Command, ...] = (
         words="stop the agent on this ticket, or let it go on",
         when=lambda h: h.ticket,
         meant="nothing was paused",
+        needs=MISSING,
     ),
     Command(
         id="replay",
@@ -183,6 +207,7 @@ COMMANDS: tuple[Command, ...] = (
         words="a run turn by turn: request, answer, effects",
         short="replay",
         when=lambda h: h.ticket and h.runs,
+        needs="The agent has not worked on this ticket",
     ),
     Command(
         id="next_match",
@@ -205,6 +230,7 @@ COMMANDS: tuple[Command, ...] = (
         words="write a note that the buyer never sees",
         short="note",
         when=lambda h: h.ticket,
+        needs=MISSING,
     ),
     Command(
         id="expand",
@@ -239,6 +265,7 @@ COMMANDS: tuple[Command, ...] = (
         keys=("y",),
         words="copy the ticket's name, or the entry's text",
         when=lambda h: h.ticket,
+        needs=MISSING,
     ),
     Command(
         id="back",
@@ -272,6 +299,14 @@ COMMANDS: tuple[Command, ...] = (
         group="Desk",
     ),
     Command(
+        id="pause_all",
+        keys=(),
+        words="stop the agent everywhere, or let it go on",
+        when=lambda h: h.supervisor,
+        group="Desk",
+        needs="A supervisor stops the agent everywhere",
+    ),
+    Command(
         id="people",
         keys=("O",),
         words="who works here",
@@ -281,7 +316,7 @@ COMMANDS: tuple[Command, ...] = (
         id="palette",
         keys=("colon", "ctrl+p"),
         words="all actions",
-        short="all actions",
+        short="actions",
         group="Desk",
         typing=True,
     ),

@@ -1,13 +1,14 @@
-"""A time as a person writes it: `30m`, `3h`, `2d`, `17:30`, `tomorrow`, `mon 9:00`."""
+"""A time as a person writes it: `30m`, `2d`, `17:30`, `5pm`, `tomorrow`, `mon 9:00`."""
 
 import re
 from datetime import datetime, timedelta, tzinfo
 
 _LENGTH = re.compile(r"(\d{1,4})\s*([mhdw])")
-_CLOCK = re.compile(r"(\d{1,2})(?::(\d{2}))?")
+_CLOCK = re.compile(r"(\d{1,2})(?::(\d{2}))?\s*(am|pm)?")
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _MORNING = 9
+_HALF = 12
 
 
 def moment(text: str, now: datetime, zone: tzinfo | None) -> datetime | None:
@@ -28,7 +29,7 @@ def moment(text: str, now: datetime, zone: tzinfo | None) -> datetime | None:
     days = _days(name, local)
     if days is None:
         at = _at(said, local)
-        if at is None or ":" not in said:
+        if at is None or not (":" in said or said.endswith("m")):
             return None
         return at if at > local else at + timedelta(days=1)
     return _at(rest.strip() or str(_MORNING), local + timedelta(days=days))
@@ -47,9 +48,14 @@ def _at(clock: str, day: datetime) -> datetime | None:
     found = _CLOCK.fullmatch(clock)
     if found is None:
         return None
+    hour = int(found[1])
+    if found[3] and not 1 <= hour <= _HALF:
+        return None
+    if found[3]:
+        hour = hour % _HALF + (_HALF if found[3] == "pm" else 0)
     try:
         return day.replace(
-            hour=int(found[1]), minute=int(found[2] or 0), second=0, microsecond=0
+            hour=hour, minute=int(found[2] or 0), second=0, microsecond=0
         )
     except ValueError:
         return None

@@ -29,10 +29,11 @@ import click
 from console.canned import files_beside
 from console.config import Config
 from console.live import Services
+from console.manner import MANNER, from_environment
 from console.web.door import Door
 from core.context import Voice, voice_for
 from core.decision import Operator, Role
-from core.errors import BadConfiguration, HandoffError
+from core.errors import BadConfiguration, HandoffError, ToolLost
 from core.flows.answer import Leaving
 from core.flows.house import Hands, House
 from core.ports import Channel, Clock, Ids, Model, Store, Tools, Transaction, Worker
@@ -344,6 +345,7 @@ async def run_console(
     """
     from console.app import HandoffApp
 
+    MANNER.set(from_environment())
     app, left = HandoffApp(), asyncio.Event()
 
     async def stand() -> None:
@@ -401,5 +403,7 @@ async def try_servers(config: Config) -> Sequence[ServerReport]:
                 specs = await tools.specs()
                 reports.append(ServerReport(name=said.name, tools=specs))
             except HandoffError as wrong:
-                reports.append(ServerReport(name=said.name, problem=str(wrong)))
+                words = wrong.said if isinstance(wrong, ToolLost) else ""
+                problem = f"{wrong}; it said: {words}" if words else str(wrong)
+                reports.append(ServerReport(name=said.name, problem=problem))
     return reports

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta, tzinfo
 from decimal import Decimal
 from typing import assert_never
 
+from console.manner import clock, number
 from core.cleanse import one_line
 from core.decision import Decision
 from core.history import History, QueueRow
@@ -92,7 +93,7 @@ def span_of(length: timedelta) -> str:
 
 def clock_time(at: datetime, zone: tzinfo | None) -> str:
     """The time of day, as a person there reads it."""
-    return at.astimezone(zone).strftime("%H:%M")
+    return clock(at.astimezone(zone))
 
 
 def day(at: datetime, zone: tzinfo | None) -> str:
@@ -107,17 +108,17 @@ def when(
     """The time of day, with the day where that isn't today; `brief`: one of both."""
     local, today = at.astimezone(zone), now.astimezone(zone)
     if local.date() == today.date():
-        return f"{local:%H:%M}"
+        return clock(local)
     if brief:
         return f"{local.day} {local:%b}"
-    return f"{local.day} {local:%b} {local:%H:%M}"
+    return f"{local.day} {local:%b} {clock(local)}"
 
 
 def money(amount: Decimal | str | None, currency: str | None) -> str:
     """An amount with its currency; "" for none. Never rounded."""
     if amount is None:
         return ""
-    text = f"{amount:,f}" if isinstance(amount, Decimal) else one_line(amount, 24)
+    text = number(amount) if isinstance(amount, Decimal) else one_line(amount, 24)
     return f"{text} {one_line(currency, 8)}" if currency else text
 
 
@@ -164,7 +165,7 @@ def state_of(  # one branch for each status
                 words = f"offered to {to}"
             return Word(symbol="▲", words=words, role="wait")
         case Status.NEEDS_DECISION:
-            return Word(symbol="▲", words=f"decision {what_waits(s)}", role="wait")
+            return Word(symbol="▲", words=f"decide {what_waits(s)}", role="wait")
         case Status.QUEUED:
             words = "agent is next" if workers else "no agent running"
             return Word(symbol="○", words=words, role="agent" if workers else "wait")

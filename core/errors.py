@@ -69,11 +69,14 @@ class ToolLost(HandoffError):
 
     Attributes:
         started: False where the request surely never reached the server.
+        said: The last line that its program said before it died at its start, for
+            whoever looks after it; never for a log.
     """
 
-    def __init__(self, message: str, *, started: bool) -> None:
+    def __init__(self, message: str, *, started: bool, said: str = "") -> None:
         super().__init__(message)
         self.started = started
+        self.said = said
 
 
 class DeliveryFailed(HandoffError):

@@ -26,7 +26,8 @@ from console.config import Config, load
 from console.shapes import Shape
 from core.cleanse import one_line
 from core.decision import Operator
-from core.ports import Store
+from core.errors import UnknownTicket
+from core.ports import QueueQuery, Store
 from core.ticket import Json
 
 T = TypeVar("T")
@@ -144,7 +145,8 @@ async def at_desk() -> AsyncIterator[Desk]:
     said = config()
     async with wiring.open_store(said) as store:
         me = await wiring.operator(store, asked().name)
-        yield Desk(config=said, store=store, me=me)
+        async with _telling(store):
+            yield Desk(config=said, store=store, me=me)
 
 
 @asynccontextmanager
@@ -156,7 +158,41 @@ async def with_store() -> AsyncIterator[Store]:
     async with wiring.open_store(config()) as store:
         if asked().name is not None:
             await wiring.operator(store, asked().name)
-        yield store
+        async with _telling(store):
+            yield store
+
+
+@asynccontextmanager
+async def _telling(store: Store) -> AsyncIterator[None]:
+    """Where a ticket is not known, it may be the store that is another.
+
+    Raises:
+        UnknownTicket: As it came, with the store where that one is empty.
+    """
+    try:
+        yield
+    except UnknownTicket as wrong:
+        said = await _emptiness(store)
+        if not said:
+            raise
+        raise UnknownTicket(f"{wrong}; {said}") from None
+
+
+async def tell_if_empty(store: Store) -> None:
+    """Says which store was read, where there is no ticket in it at all."""
+    said = await _emptiness(store)
+    if said:
+        warn(said)
+
+
+async def _emptiness(store: Store) -> str:
+    """Which store has no ticket at all, and how to read another; "" where it has."""
+    if await store.read(lambda tx: tx.queue(QueueQuery(limit=1))):
+        return ""
+    return (
+        f"this store has no ticket yet: {config().store} (another one: --store, "
+        "HANDOFF_STORE, or a folder with a handoff.toml)"
+    )
 
 
 async def must_be_somebody(store: Store, name: str) -> None:

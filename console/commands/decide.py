@@ -35,6 +35,8 @@ def decisions(every: bool) -> None:  # noqa: FBT001 # click's way to say an opti
             found, kept = await store.read(
                 lambda tx: (tx.decisions(open_only=not every), tx.rules())
             )
+            if not found:
+                await base.tell_if_empty(store)
         then = {r.version: r for r in kept if r.intact}
         rules = {d.id: then[d.policy].of(d.tool) for d in found if d.policy in then}
         base.warn_of(

@@ -54,6 +54,8 @@ def tickets(view: str, search: str, customer: str | None) -> None:
                 rows = tuple(row for row in rows if row.ticket in names)
             pause = await desk.store.read(lambda tx: tx.pause())
             there = await desk.store.read(lambda tx: tx.presences())
+            if not rows:
+                await base.tell_if_empty(desk.store)
         if pause is not None:
             since = stamp(pause.at)
             base.warn(f"{pause.by} stopped the agent everywhere {since}: {pause.why}")

@@ -19,6 +19,7 @@ def overview() -> None:
 
     async def work() -> tuple[Overview, str]:
         async with base.at_desk() as desk:
+            await base.tell_if_empty(desk.store)
             return await look(desk.store, desk.me.name), desk.me.name
 
     seen, me = base.run(work())

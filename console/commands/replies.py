@@ -86,6 +86,8 @@ def outbox() -> None:
     async def work() -> None:
         async with base.with_store() as store:
             rows = await store.read(lambda tx: tx.outbox())
+            if not rows:
+                await base.tell_if_empty(store)
         base.warn_of(
             f"{r.ticket}, {r.message_id}: {r.unreadable} is damaged"
             for r in rows

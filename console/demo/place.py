@@ -14,12 +14,14 @@ from dataclasses import dataclass
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from console.config import data_folder
 from console.demo.lock import only_demo
 from core.errors import BadConfiguration
 
 _LOCK = "running.lock"
+_STORE = re.compile(r'^store = "[^"]*"', re.MULTILINE)
 _MODEL = re.compile(r'^model = "[^"]*"', re.MULTILINE)
 
 
@@ -103,7 +105,7 @@ def made_place(store: str | None, *, model: str | None, fresh: bool) -> Iterator
             lock = stack.enter_context(only_demo(folder / _LOCK))
             if fresh:
                 _clear(folder)
-            _write(folder, model)
+            _write(folder, store, model)
         except OSError as wrong:
             why = (wrong.strerror or "input/output error").lower()
             raise BadConfiguration(f"the demo's folder {folder}: {why}") from None
@@ -127,10 +129,16 @@ def _clear(folder: Path) -> None:
             path.unlink()
 
 
-def _write(folder: Path, model: str | None) -> None:
+def _write(folder: Path, store: str, model: str | None) -> None:
     given = files("console.demo")
     shutil.copyfile(str(given / "support.md"), folder / "support.md")
+    for reply in (given / "replies").iterdir():
+        (folder / "replies").mkdir(exist_ok=True)
+        (folder / "replies" / reply.name).write_bytes(reply.read_bytes())
     text = (given / "handoff.toml").read_text(encoding="utf-8")
+    # so that every command reads this store in this folder; no file keeps a password
+    named = "" if urlsplit(store).password else f"store = {json.dumps(store)}"
+    text = _STORE.sub(lambda _: named, text, count=1)
     if model is not None:
         text = _MODEL.sub(f'model = "{model}"', text, count=1)
     (folder / "handoff.toml").write_text(text, encoding="utf-8")

@@ -42,7 +42,10 @@ class AskPanel(Panel[str]):
         if self.words:
             head += paragraph(self.words, 64, "dim")
         keys = line(
-            ("⏎", "key"), (f" {self.does}   ", "dim"), ("esc", "key"), (" back", "dim")
+            ("enter", "key"),
+            (f" {self.does}   ", "dim"),
+            ("esc", "key"),
+            (" back", "dim"),
         )
         with Vertical(id="panel"):
             yield LineView([*head, EMPTY], id="panel-head")
@@ -77,7 +80,10 @@ class PickPanel(Panel[str]):
     @override
     def compose(self) -> ComposeResult:
         keys = line(
-            ("⏎", "key"), (f" {self.does}   ", "dim"), ("esc", "key"), (" back", "dim")
+            ("enter", "key"),
+            (f" {self.does}   ", "dim"),
+            ("esc", "key"),
+            (" back", "dim"),
         )
         with Vertical(id="panel"):
             yield LineView([line((self.asked, "strong")), EMPTY], id="panel-head")

@@ -42,7 +42,7 @@ class CannedPanel(Panel[Written]):
 
     @override
     def compose(self) -> ComposeResult:
-        keys = line(("⏎", "key"), (" writes it   ", "dim"), ("esc", "key"))
+        keys = line(("enter", "key"), (" writes it   ", "dim"), ("esc", "key"))
         with Vertical(id="panel"):
             yield Input(id="panel-find", placeholder="written replies and macros")
             yield Choices(self._found(""), id="choices")

@@ -124,7 +124,10 @@ class DecisionPanel(Panel[Ruling]):
             return line((f"{self._over}   ", "wait"), ("esc", "key"), (" close", "dim"))
         if self.asking == "reject":
             return line(
-                ("⏎", "key"), (" rejects   ", "dim"), ("esc", "key"), (" back", "dim")
+                ("enter", "key"),
+                (" rejects   ", "dim"),
+                ("esc", "key"),
+                (" back", "dim"),
             )
         if self.asking == "override":
             return line(

@@ -18,7 +18,7 @@ from textual.widgets import Input
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
-from console.keymap import command_for, with_keys
+from console.keymap import command_for, needed_for, with_keys
 from console.keytable import COMMANDS
 from console.live import Follower, Glance, Lost, Services
 from console.screens.acts import Acts
@@ -335,6 +335,8 @@ class Desk(DeskUpsets):
         command = None if here.typing else command_for(self.commands, event.key, here)
         if command is not None:
             self.run_command(command.id, pressed=True)
+        elif needed := needed_for(self.commands, event.key, here):
+            self.tell(needed, good=False)
         return command is not None
 
     def on_key(self, event: events.Key) -> None:

@@ -58,6 +58,16 @@ class DeskCanned(DeskActing, inherit_bindings=False):
         self.app.push_screen(panel, partial(self._chosen, history, values))
         self.act(self._learn_written(panel))
 
+    def use_written(self, said: Written) -> None:
+        """Writes a reply into the composer, or shows what a macro will do."""
+        history = self.history
+        if history is None:
+            self.tell("The ticket is still being read: once more", good=False)
+        else:
+            self.noting = False
+            self.composer_again()
+            self._chosen(history, values_of(history, self.me), said)
+
     async def _learn_written(self, panel: CannedPanel) -> Said:
         found = await self.read_written()
         if panel.is_attached:

@@ -8,7 +8,7 @@ from console.screens.ask import SurePanel
 from console.screens.decision import DecisionPanel, Ruling
 from console.screens.desk_sleeping import DeskSleeping
 from console.screens.give_back import GiveBackPanel, Sleep
-from console.screens.overlays import HelpPanel, LeavePanel, PalettePanel
+from console.screens.overlays import HelpPanel, LeavePanel
 from console.screens.withheld import Caught, WithheldPanel
 from console.widgets.banner import Taking
 from console.widgets.card_lines import stale_lines
@@ -137,8 +137,7 @@ class DeskCommands(DeskSleeping, inherit_bindings=False):
             self.drafts.write(ticket, mode, "", self.writing_seen)
         self.act(self.keep_drafts())
         self.noting = False
-        if mode == "note" or self.services.leaving.hold_off:
-            self.go("timeline")  # where `u` is a key and no letter
+        self.go("timeline")  # where `u` is a key and no letter
         self.composer_again()
         self.query_one(Timeline).to_end()
 
@@ -233,15 +232,6 @@ class DeskCommands(DeskSleeping, inherit_bindings=False):
 
     def find_store(self) -> None:
         """Looks for a lost store at once; the desk answers."""
-
-    def _do_palette(self) -> None:
-        themes = sorted(self.app.available_themes)
-
-        def answer(name: str | None) -> None:
-            if name is not None:
-                self.run_command(name)
-
-        self.app.push_screen(PalettePanel(self.commands, self.here(), themes), answer)
 
     def _do_help(self) -> None:
         self.app.push_screen(HelpPanel(self.commands, self.here()))

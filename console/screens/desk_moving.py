@@ -9,7 +9,6 @@ from console.widgets.composer import Composer, Editor
 from console.widgets.line_view import LineView
 from console.widgets.queue import Queue
 from console.widgets.timeline import Timeline
-from console.widgets.timeline_items import Item
 from core.cleanse import cleanse
 from core.errors import StoreUnreachable
 from core.journal import Message, Note
@@ -183,6 +182,7 @@ class DeskMoving(DeskPanes, inherit_bindings=False):
             self.set_timer(0.15, lambda: self._filter_if(words))
             return
         self.query_one(Timeline).needle = words.casefold()
+        self.query_one(Timeline).refresh()
         if words:
             self._match(forward=True, stay=True)
 
@@ -224,14 +224,9 @@ class DeskMoving(DeskPanes, inherit_bindings=False):
 
     def _match(self, *, forward: bool, stay: bool = False) -> None:
         timeline = self.query_one(Timeline)
-        needle = timeline.needle
-
-        def holds(item: Item) -> bool:
-            return needle in item.words().casefold()
-
-        if stay and timeline.item is not None and holds(timeline.item):
-            return
-        if not timeline.find(holds, forward=forward):
+        if stay and timeline.item is not None and timeline.holds(timeline.item):
+            timeline.refresh()
+        elif not timeline.find(timeline.holds, forward=forward):
             self.tell("Not found in this ticket", good=False)
 
     def _do_next_person(self) -> None:

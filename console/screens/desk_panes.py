@@ -122,6 +122,7 @@ class DeskPanes(Screen[None], inherit_bindings=False):
             noting=self.noting,
             doubts=standing is not None and bool(standing.doubts),
             offered=standing is not None and standing.offered_to == self.me,
+            match=timeline.match if pane == "timeline" else "",
         )
 
     def pane(self) -> str:
@@ -318,8 +319,7 @@ class DeskPanes(Screen[None], inherit_bindings=False):
         if ticket is None or standing is None:
             return line(("", "dim"))
         if self.noting:
-            keys = ("   ^s keeps it · esc back", "dim")
-            return line(("Note", "note"), (" only colleagues see this", "note"), keys)
+            return line(("Note", "note"), (" only colleagues see this", "note"))
         if mine:
             who = (
                 one_line(standing.identity.name or "", 40) if standing.identity else ""
@@ -338,7 +338,6 @@ class DeskPanes(Screen[None], inherit_bindings=False):
             return line(
                 ("Reply", "yours"),
                 (to, "text"),
-                ("   ^s sends · r writes · ^o written replies", "dim"),
                 (also, "wait"),
             )
         kept = "  Your draft is kept." if self.drafts.text(ticket, "reply") else ""

@@ -207,9 +207,9 @@ class DeskTeam(DeskCommands, inherit_bindings=False):
         if wish.ticket is not None:
             acts[wish.what](wish.ticket)
         elif wish.what == "pause":
-            self._pause_all()
+            self._do_pause_all()
 
-    def _pause_all(self) -> None:
+    def _do_pause_all(self) -> None:
         if self.reads.pause is not None:
             panel = SurePanel(
                 [line(("Let the agent go on everywhere?", "strong")), EMPTY],

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 
 from console.screens.acts import Said, told
 from console.screens.ask import AskPanel, PickPanel
-from console.screens.desk_team import DeskTeam
+from console.screens.desk_finding import DeskFinding
 from console.screens.tool_form import ToolPanel
 from console.screens.work_acts import WorkActs
 from console.widgets.choices import Choice
@@ -20,7 +20,7 @@ from core.ticket import JsonObject, TicketId
 from core.tool import ToolSpec
 
 
-class DeskWorking(DeskTeam, inherit_bindings=False):
+class DeskWorking(DeskFinding, inherit_bindings=False):
     """`_do_ID` for what a holder does."""
 
     work: WorkActs

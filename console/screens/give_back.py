@@ -59,7 +59,7 @@ class GiveBackPanel(Panel[GiveBack | Sleep]):
             yield LineView(
                 [
                     line(
-                        ("⏎", "key"),
+                        ("enter", "key"),
                         (" gives back   ", "dim"),
                         ("esc", "key"),
                         (" keeps it", "dim"),

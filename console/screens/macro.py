@@ -42,7 +42,7 @@ class MacroPanel(Panel[Mapping[str, str]]):
             (one_line(self.ticket, 24), "strong"),
         )
         keys = line(
-            ("⏎", "key"),
+            ("enter", "key"),
             (" does all of it   ", "dim"),
             ("esc", "key"),
             (" back", "dim"),

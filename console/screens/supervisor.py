@@ -50,14 +50,14 @@ class SupervisorPanel(Panel[Wish]):
 
     @override
     def compose(self) -> ComposeResult:
-        keys = [("⏎", " opens  "), ("W", " whisper  ")]
+        keys = [("enter", " opens  "), ("W", " whisper  ")]
         if self.supervisor:
             keys += [("T", " take away  "), ("X", " transfer  ")]
             keys.append(("P", " pause all  "))
         keys.append(("esc", " back"))
         parts = [part for k, w in keys for part in ((k, "key"), (w, "dim"))]
         with Vertical(id="panel", classes="-large"):
-            yield LineView([line(("The house", "strong")), EMPTY], id="panel-label")
+            yield LineView([line(("Overview", "strong")), EMPTY], id="panel-label")
             yield LineView(id="panel-head")
             yield LineView([EMPTY, line(("WHO HAS WHAT", "strong"))], id="panel-rule")
             yield Choices(id="choices")

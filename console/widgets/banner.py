@@ -53,7 +53,7 @@ def banner_line(
     left, right = EMPTY, EMPTY
     for words, keys in said.tries(name):
         left, right = line((words, said.role)), _keys(keys, said.role)
-        if width_of(left) + width_of(right) + 2 <= sight.width:
+        if width_of(left) + width_of(right) + 3 <= sight.width:
             break
     return clip(ends(left, (*right, Span(" ", said.role)), sight.width), sight.width)
 
@@ -75,6 +75,7 @@ class _Said:
         symbol: One cell.
         words: In full.
         brief: The words that matter, where there is no room for all; "" for all.
+        bare: The words without which there is nothing to say; "" for the brief ones.
         keys: What can be done about it.
     """
 
@@ -82,6 +83,7 @@ class _Said:
     symbol: str
     words: str
     brief: str = ""
+    bare: str = ""
     keys: Keys = ()
 
     def tries(self, name: str) -> list[tuple[str, Keys]]:
@@ -90,13 +92,15 @@ class _Said:
         All keys are worth more than all words, and the ticket's name more than a
         second key.
         """
-        words, brief = (
+        least = self.bare or self.brief or self.words
+        words, brief, named = (
             text if name in text else f"{name} · {text}"
-            for text in (self.words, self.brief or self.words)
+            for text in (self.words, self.brief or self.words, least)
         )
-        bare, keys = self.brief or self.words, self.keys
+        bare, keys = least, self.keys
         short = tuple((key, act, what.split()[0]) for key, act, what in keys)
-        tries = [(words, keys), (brief, keys), (brief, short), (brief, keys[:1])]
+        tries = [(words, keys), (brief, keys), (named, keys), (named, short)]
+        tries += [(brief, keys[:1]), (named, keys[:1])]
         tries += [(bare, short), (bare, keys[:1])]
         return [(f" {self.symbol} {text}", shown) for text, shown in tries]
 
@@ -138,6 +142,7 @@ def _said(name: str, s: Standing, sight: Sight, workers: int) -> _Said:
             symbol="▲",
             words=f"Waiting for a decision: {what}",
             brief=f"Decision: {what}",
+            bare=f"Decide: {what}",
             keys=(("a", "decide", "card"), *_TAKE),
         )
     return _free(s, sight, workers)
@@ -173,6 +178,7 @@ def _mine(name: str, s: Standing, since: datetime, sight: Sight) -> _Said:
         symbol="■",
         words=f"YOU HOLD {name} since {at} · the agent is silent{caught}",
         brief=f"YOU HOLD {name} since {at}{caught}",
+        bare=f"YOU HOLD {name}{caught}",
         keys=(("w", "withheld", "look"), give) if caught else (give,),
     )
 

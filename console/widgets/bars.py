@@ -10,10 +10,16 @@ from dataclasses import dataclass
 
 from console.keymap import Command, Here, hints
 from console.live import Lost
-from console.widgets.spans import Line, Span, clip, ends, line, width_of
+from console.widgets.spans import Line, Span, cells, clip, ends, line, width_of
 from console.wording import AGENT_OFF, VIEWS
 from core.cleanse import one_line
 from core.decision import Operator
+
+_TIGHT = 110
+"""Below so many cells a pause takes the room of the name and the title."""
+
+_PINNED = ("palette", "help")
+"""Commands whose keys are always in sight, at the right."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +53,10 @@ def top_lines(top: Top, width: int) -> list[Line]:
     link = ("   ● live", "ok") if top.live else ("   ○ not live", "harm")
     left = line((" handoff", "yours"), (who, "dim"), link)
     right: list[Span] = []
-    if top.title:
+    tight = width < _TIGHT and bool(top.paused)
+    if tight:  # who stopped the agent goes before what one knows of oneself
+        left = line((" handoff", "yours"), link)
+    elif top.title:
         right.append(Span(f"{one_line(top.title, 60)}   ", "wait"))
     if top.paused:
         room = max(12, width - width_of(left) - width_of(tuple(right)) - 4)
@@ -79,24 +88,48 @@ def _views(top: Top, width: int) -> Line:
 
 
 def hint_line(commands: Sequence[Command], here: Here, width: int) -> Line:
-    """The keys that make sense now, dropped from the right where it is narrow."""
+    """The keys that make sense now; what there is no room for is left out whole."""
+    known = hints(commands, here)
+    pinned: Line = ()
+    for command, key in known:
+        if command.id in _PINNED:
+            pinned += _hint(command, key, here)
+    if width_of(pinned) * 2 > width:
+        pinned = pinned[-2:]
     spans: list[Span] = [Span(" ", "dim")]
-    used = 1
-    for command, key in hints(commands, here):
-        words = command.short
-        if command.id == "find" and here.pane == "timeline":
-            words = "search"
-        pair = (Span(key, "key", command.id), Span(f" {words}   ", "dim", command.id))
+    used = 1 + width_of(pinned)
+    for command, key in known:
+        pair = _hint(command, key, here)
         size = width_of(pair)
-        if used + size > width + 2:
+        if command.id in _PINNED or used + size > width + 2:
             continue
         spans += pair
         used += size
-    return clip(tuple(spans), width)
+    gap = Span(" " * max(0, width + 2 - used), "dim")
+    return clip((*spans, gap, *_ended(pinned)), width)
+
+
+def _ended(pinned: Line) -> Line:
+    """Without the blanks that stand before the next key."""
+    return (*pinned[:-1], pinned[-1]._replace(text=pinned[-1].text.rstrip() + " "))
+
+
+def _hint(command: Command, key: str, here: Here) -> Line:
+    words = command.short
+    if command.id == "find" and here.pane == "timeline":
+        words = "search"
+    elif command.id == "next_match" and here.match:
+        words = f"next · {here.match}"
+    elif command.id == "send" and here.noting:
+        words = "keep the note"
+    return (Span(key, "key", command.id), Span(f" {words}   ", "dim", command.id))
 
 
 def lost_line(lost: Lost, seconds: int, width: int) -> Line:
     """The one banner of a store that is gone."""
     words = f" ⚠ OFFLINE · {one_line(lost.why, 160)}"
-    keys = f" text is kept · retry in {max(0, seconds)} s · ^r now "
+    keys = f" retry in {max(0, seconds)} s · ^r now "
+    kept = f" text is kept ·{keys}"
+    if cells(words) + cells(kept) < width:
+        keys = kept
     return ends(line((words, "solid-harm")), line((keys, "solid-harm")), width)

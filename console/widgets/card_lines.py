@@ -6,6 +6,7 @@ amount). What the buyer wrote after the proposal makes it stale and is shown.
 """
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from datetime import timedelta
 
@@ -39,8 +40,7 @@ def inline_lines(decision: Decision, history: History, sight: Sight) -> list[Lin
     lines.append(
         line(
             ("a", "key"),
-            (" opens the card  ", "dim"),
-            ("there y approves, e edits, x rejects", "dim"),
+            (" opens the card: y approves there, e edits, x rejects", "dim"),
         )
     )
     return [clip(spans, sight.width) for spans in lines]
@@ -56,8 +56,9 @@ def card_lines(decision: Decision, history: History, sight: Sight) -> list[Line]
     lines.append(EMPTY)
     lines += _pair("rule", decision.rule, width)
     lines += _buyer(decision, history, width)
-    read = [_read(seq, history) for seq in decision.evidence]
-    lines += _pair("agent read", ", ".join(r for r in read if r) or "nothing", width)
+    read = Counter(filter(None, (_read(seq, history) for seq in decision.evidence)))
+    parts = [name if times == 1 else f"{name} x{times}" for name, times in read.items()]
+    lines += _pair("agent read", ", ".join(parts) or "nothing", width)
     if decision.four_eyes:
         said = (
             f"{decision.first} approved; another person must too"

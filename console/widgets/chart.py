@@ -9,7 +9,17 @@ from collections.abc import Mapping
 
 from console.widgets.chart_runs import runs_lines
 from console.widgets.sight import Sight, title_line
-from console.widgets.spans import EMPTY, Line, Span, clip, fit, line, named, paragraph
+from console.widgets.spans import (
+    EMPTY,
+    Line,
+    Span,
+    clip,
+    fit,
+    line,
+    named,
+    paragraph,
+    width_of,
+)
 from console.wording import (
     count,
     identity_change,
@@ -209,6 +219,10 @@ def _pending(decision: Decision, sight: Sight) -> list[Line]:
         if decision.first
         else ""
     )
+    opens = " · a opens it"
+    ends = line((f"  expires in {left}{first}", "dim"))
+    if width_of(ends) + len(opens) <= sight.width:
+        ends = (*ends, Span(opens, "key", "decide"))
     return [
         line(
             ("▲ ", "wait"),
@@ -216,7 +230,7 @@ def _pending(decision: Decision, sight: Sight) -> list[Line]:
             (one_line(decision.tool, 30), "strong"),
             (f" {one_line(decision.id, 20)}", "dim"),
         ),
-        line((f"  expires in {left}{first}", "dim"), (" · a opens it", "key")),
+        ends,
     ]
 
 
@@ -340,11 +354,10 @@ def _ticket(history: History, sight: Sight) -> list[Line]:
     return [
         title_line("TICKET"),
         *paragraph(one_line(ticket.subject or "(no subject)", 200), sight.width),
-        line(
-            (
-                f"{one_line(ticket.channel, 20)} · opened {opened} · {said_words}",
-                "dim",
-            )
+        *paragraph(
+            f"{one_line(ticket.channel, 20)} · opened {opened} · {said_words}",
+            sight.width,
+            "dim",
         ),
         *(
             [line(("imported, finished", "dim"))]

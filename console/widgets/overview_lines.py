@@ -1,15 +1,18 @@
 """The house in a few lines, and who has what."""
 
 from collections.abc import Sequence
+from decimal import Decimal
 
+from console.manner import number
 from console.overview import Overview
 from console.widgets.sight import Sight
-from console.widgets.spans import Line, Span, clip, fit, line, named
+from console.widgets.spans import Line, Span, clip, cut, fit, line, named, width_of
 from console.wording import count, doing, money, span_of, stopped_words, sums_words
 from core.cleanse import one_line
 from core.history import QueueRow
 
 _COLUMN = 13
+_SUMS = 4
 
 
 def overview_lines(seen: Overview, sight: Sight) -> list[Line]:
@@ -55,9 +58,9 @@ def _ages(seen: Overview) -> tuple[str, str, str]:
     since = [r.standing.waiting_since or r.updated_at for r in seen.waiting]
     words = f"{needs:,} need a person"
     if since:
-        words += f", the oldest waits {span_of(seen.now - min(since))}"
+        words += f", the oldest for {span_of(seen.now - min(since))}"
     agent, buyers = seen.counts.get("agent", 0), seen.counts.get("waiting", 0)
-    words += f" · {agent:,} at the agent · {buyers:,} wait for their buyer"
+    words += f"; {agent:,} at the agent, {buyers:,} wait for the buyer"
     return "queue", words, "wait" if needs else "text"
 
 
@@ -65,10 +68,14 @@ def _approvals(seen: Overview) -> tuple[str, str, str]:
     if not seen.decisions:
         return "approvals", "none waits", "text"
     first = min(seen.decisions, key=lambda d: d.expires_at)
-    sums = [money(*d.moves) for d in seen.decisions[:4] if d.amount]
+    sums = [money(*d.moves) for d in seen.decisions if d.amount]
+    if len(sums) > _SUMS:
+        sums = [*sums[:_SUMS], "…"]
     more = f": {', '.join(sums)}" if sums else ""
     left = span_of(first.expires_at - seen.now)
-    words = f"{len(seen.decisions)} wait{more} · the next expires in {left}"
+    many = len(seen.decisions)
+    verb = "waits" if many == 1 else "wait"
+    words = f"{many} {verb}{more}; the next expires in {left}"
     return "approvals", words, "wait"
 
 
@@ -92,7 +99,8 @@ def _moved(seen: Overview) -> tuple[str, str, str]:
 
 def _spent(seen: Overview) -> tuple[str, str, str]:
     spent = seen.spent
-    words = f"{spent.cost_usd:,.2f} USD, {count(spent.runs, 'run')}"
+    cost = number(spent.cost_usd.quantize(Decimal("0.01")))
+    words = f"{cost} USD, {count(spent.runs, 'run')}"
     if spent.unknown:
         words += f" · the cost of {spent.unknown:,} is not known"
     return "model today", words, "text"
@@ -127,10 +135,12 @@ def hold_line(row: QueueRow, seen: Overview, sight: Sight) -> Line:
         (f"{symbol} {fit(who, 15)} ", role),
         (fit(one_line(row.ticket, 24), 10) + " ", "strong"),
         (fit(held, 12) + " ", "dim"),
-        (one_line(row.subject or "(no subject)", 60), "text"),
-        (there.get(s.held_by or "", ""), "wait"),
     )
-    return clip(spans, max(20, sight.width - 2))
+    presence = there.get(s.held_by or "", "")
+    room = max(8, sight.width - 2 - width_of(spans) - len(presence))
+    subject = cut(one_line(row.subject or "(no subject)", 60), room)
+    whole = (*spans, *line((subject, "text"), (presence, "wait")))
+    return clip(whole, max(20, sight.width - 2))
 
 
 def hold_lines(rows: Sequence[QueueRow], seen: Overview, sight: Sight) -> list[Line]:

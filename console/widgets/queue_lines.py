@@ -31,7 +31,7 @@ def queue_line(
         now: For the age.
         unread: Whether the buyer wrote what was not read here.
     """
-    waits = 19 if width >= BUYER_FROM else max(10, min(19, width // 3 + 1))
+    waits = 19 if width >= BUYER_FROM else max(10, min(18, width // 3 + 2))
     buyer = 16 if width >= BUYER_FROM else 0
     subject = max(4, width - 2 - 10 - buyer - 2 - waits - 5)
     loud = word.role in LOUD or unread

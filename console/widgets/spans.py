@@ -191,10 +191,15 @@ def _greedy(part: str, width: int) -> list[str]:
     return [*out, current]
 
 
+_JOINTS = "@/_-.,;:"
+"""After these a long address or name is broken, if that leaves enough of it."""
+
+
 def _chop(word: str, width: int) -> tuple[str, str]:
     """The longest beginning that fits, and the rest."""
     if word.isascii():
-        return word[:width], word[width:]
+        at = max(word.rfind(mark, width // 2, width) for mark in _JOINTS) + 1
+        return word[: at or width], word[at or width :]
     low, high = 1, min(len(word), width)
     while low < high:
         middle = (low + high + 1) // 2
@@ -222,6 +227,23 @@ def named(
     first = line((fit(name, column - 1) + " ", "dim"), (parts[0], role))
     margin = " " * column
     return [first, *(line((margin + part, role)) for part in parts[1:])]
+
+
+def marked(spans: Line, words: str) -> Line:
+    """The line with these words, in whatever case, in the role of what was found."""
+    out: list[Span] = []
+    for span in spans:
+        folded, at = span.text.casefold(), 0
+        if words not in folded or len(folded) != len(span.text):
+            out.append(span)
+            continue
+        while (found := folded.find(words, at)) >= 0:
+            end = found + len(words)
+            out += (span._replace(text=span.text[at:found]),)
+            out += (span._replace(text=span.text[found:end], role="found"),)
+            at = end
+        out.append(span._replace(text=span.text[at:]))
+    return tuple(span for span in out if span.text)
 
 
 def plain(lines: Sequence[Line]) -> str:

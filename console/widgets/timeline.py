@@ -16,7 +16,7 @@ from textual.message import Message
 from typing_extensions import override
 
 from console.widgets.line_view import Painted
-from console.widgets.spans import EMPTY, Line, line
+from console.widgets.spans import EMPTY, Line, line, marked
 from console.widgets.timeline_items import Item
 from console.widgets.timeline_lines import lines_of
 from console.widgets.timeline_values import Reader
@@ -48,6 +48,7 @@ class Timeline(Painted, can_focus=True, inherit_bindings=False):
         self.cursor = -1
         self.unseen = 0
         self.needle = ""
+        self._matches: tuple[str, object, tuple[int, ...]] = ("", None, ())
         self._opened: set[int] = set()
         self._made: dict[tuple[object, ...], Made] = {}
         self._lines: list[Line] = []
@@ -261,7 +262,25 @@ class Timeline(Painted, can_focus=True, inherit_bindings=False):
         """The line at this row; the last one says what came below."""
         if self.unseen and y == self.scroll_offset.y + self.size.height - 1:
             return line((f" ▼ {self.unseen} new below · G ", "solid-yours"))
-        return self._lines[y] if 0 <= y < len(self._lines) else EMPTY
+        if not 0 <= y < len(self._lines):
+            return EMPTY
+        return marked(self._lines[y], self.needle) if self.needle else self._lines[y]
+
+    @property
+    def match(self) -> str:
+        """Which match of how many the cursor stands on, as in `2 of 5`, or ""."""
+        if not self.needle:
+            return ""
+        needle, items, at = self._matches
+        if needle != self.needle or items is not self.items:
+            at = tuple(n for n, i in enumerate(self.items) if self.holds(i))
+            self._matches = (self.needle, self.items, at)
+        number = bisect_right(at, self.cursor) if self.cursor in at else 0
+        return f"{number or '?'} of {len(at)}" if at else "none"
+
+    def holds(self, item: Item) -> bool:
+        """Whether an entry holds what is searched."""
+        return self.needle in item.words().casefold()
 
     @override
     def ground_at(self, y: int) -> str:

@@ -76,7 +76,7 @@ def lines_of(item: Item, reader: Reader, *, opened: bool) -> list[Line]:
 
 def _new_day(words: str, width: int) -> list[Line]:
     side = max(2, min(10, (width - len(words) - 2) // 2))
-    tail = max(2, min(width, 72) - side - len(words) - 2)
+    tail = max(2, width - side - len(words) - 2)
     return [EMPTY, line((f"{'─' * side} {words} {'─' * tail}", "faint"))]
 
 

@@ -32,6 +32,7 @@ from mcp.client._transport import TransportStreams  # its type has no public nam
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.shared.message import SessionMessage
 
+from core.adapters.mcp_stderr import Heard, stderr_of
 from core.errors import ToolLost
 
 log = logging.getLogger("handoff.tools")
@@ -70,12 +71,14 @@ class _Program:
 
     Attributes:
         garbage: Whether it has printed what is not MCP.
+        heard: What it said on stderr while it started.
     """
 
     starting: asyncio.Lock = field(default_factory=asyncio.Lock)
     over: asyncio.Event = field(default_factory=asyncio.Event)
     client: Client | None = None
     garbage: bool = False
+    heard: Heard = field(default_factory=Heard)
 
 
 class McpServers:
@@ -148,7 +151,7 @@ class McpServers:
         async with program.starting:
             if program.client is None or program.over.is_set():
                 program.client, program.over = None, asyncio.Event()
-                program.garbage = False
+                program.garbage, program.heard = False, Heard()
                 ready: asyncio.Future[Client] = asyncio.Future()
                 self._tasks.create_task(self._own(server, program, ready))
                 with self._telling(server):
@@ -163,20 +166,21 @@ class McpServers:
         """Starts a program and keeps its client until it is over."""
         over = program.over
         try:
-            with self._stderr.open("a", encoding="utf-8") as stderr:
+            async with stderr_of(program.heard, self._stderr) as stderr:
                 transport = _watched(stdio_client(_parameters(server), stderr), program)
                 async with (
                     asyncio.timeout(server.start_timeout.total_seconds()) as limit,
                     Client(transport) as client,
                 ):
                     limit.reschedule(None)
-                    program.client = client
+                    program.client, program.heard.started = client, True
                     ready.set_result(client)
                     await over.wait()
         except Exception as wrong:  # noqa: BLE001 # whatever a foreign program causes
             if not ready.done():
                 why = lost(server, wrong, garbage=program.garbage)
-                ready.set_exception(ToolLost(why, started=False))
+                said = program.heard.last_line
+                ready.set_exception(ToolLost(why, started=False, said=said))
                 ready.exception()  # nobody may be waiting for it any more
         finally:
             over.set()

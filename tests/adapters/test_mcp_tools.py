@@ -320,3 +320,28 @@ async def test_a_server_that_takes_long_to_start_is_named_and_waited_for(
         with pytest.raises(ToolLost, match=r"did not start within 1 s|is not MCP"):
             await tools.specs()
     assert caplog.messages == [f"waiting for the tool server {words}"]
+
+
+async def test_the_last_words_of_a_server_that_dies_at_its_start_are_told_cleansed(
+    tmp_path: Path,
+) -> None:
+    program = "printf 'first\\nno \\033]0;x\\007 shop.db %0300d\\n\\n' 7 >&2; exit 3"
+    log = tmp_path / "tools.log"
+    server = odd(tmp_path, command=("sh", "-c", program))
+    async with opened(server, stderr=log) as tools:
+        with pytest.raises(ToolLost) as lost:
+            await tools.specs()
+    assert lost.value.said.startswith("no ␛]0;x␇ shop.db 000")
+    assert len(lost.value.said) <= 201  # with the mark where it is cut
+    assert "shop.db" not in str(lost.value)  # what a log may get
+    assert b"first\n" in log.read_bytes()
+
+
+async def test_what_a_server_says_once_it_has_started_is_passed_on_and_not_kept(
+    tmp_path: Path,
+) -> None:
+    log = tmp_path / "tools.log"
+    async with opened(odd(tmp_path), stderr=log) as tools:
+        with pytest.raises(ToolLost) as lost:
+            await call(tools, "die")
+    assert lost.value.said == ""

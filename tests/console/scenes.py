@@ -449,7 +449,11 @@ class SceneStore:
         return NOW
 
     def queue(self, query: QueueQuery) -> tuple[QueueRow, ...]:
+        words = query.search.casefold()
         rows = [s.row() for s in self.scenes]
+        rows = [
+            r for r in rows if words in f"{r.ticket} {r.subject} {r.buyer}".casefold()
+        ]
         free = [r for r in rows if r.standing.held_by is None]
         match query.view:
             case "human":

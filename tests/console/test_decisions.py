@@ -8,7 +8,7 @@ from textual import events
 from console.app import HandoffApp
 from console.screens.arguments import ArgumentsForm
 from console.screens.decision import DecisionPanel
-from console.screens.overlays import PalettePanel
+from console.screens.palette import PalettePanel
 from console.widgets.composer import Composer
 from console.widgets.spans import plain
 from core.ticket import TicketId
@@ -63,7 +63,7 @@ async def test_rule_06_the_opening_key_and_a_quick_y_approve_nothing(
     ticket = await counter.writes("I want my money back.")
     await counter.proposes(ticket, {"order_id": "O-1", "amount": "118.00"})
     async with sitting(counter.store) as (pilot, app):
-        await until(pilot, lambda: "Waiting for a decision" in screen_text(app))
+        await until(pilot, lambda: "refund 118.00 EUR" in screen_text(app))
         await until(pilot, lambda: desk_of(app).pending() is not None)
         await press(pilot, "a", "y", "a")
         await until(pilot, lambda: isinstance(app.screen, DecisionPanel))

@@ -8,7 +8,8 @@ from wcwidth import wcwidth
 
 from console.keymap import Here
 from console.keytable import COMMANDS
-from console.screens.overlays import choices_for, help_lines
+from console.screens.overlays import help_lines
+from console.screens.palette import choices_for
 from console.widgets.banner import banner_line
 from console.widgets.bars import Top, top_lines
 from console.widgets.card_lines import card_lines
@@ -78,10 +79,10 @@ def test_a_kept_row_says_where_its_ticket_is_now() -> None:
 
 def test_the_palettes_columns_never_touch_and_no_match_is_said() -> None:
     here = Here(ticket=True, supervisor=True)
-    lines = [c.line for c in choices_for("", COMMANDS, here, [])]
+    lines = [c.line for c in choices_for("", COMMANDS, here)]
     assert all(keys.text.endswith(" ") for keys, _ in lines)
     assert len({len(keys.text) for keys, _ in lines}) == 1
-    assert not choices_for("qqqq", COMMANDS, here, ["nord"])
+    assert not choices_for("qqqq", COMMANDS, here, themes=["nord"])
     assert "no action of this name" in plain(
         [Choices(empty="no action of this name").line_at(0)]
     )

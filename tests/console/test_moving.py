@@ -2,7 +2,8 @@
 
 from textual.widgets._toast import Toast
 
-from console.screens.overlays import HelpPanel, LeavePanel, PalettePanel
+from console.screens.overlays import HelpPanel, LeavePanel
+from console.screens.palette import PalettePanel
 from console.widgets.composer import Composer
 from console.widgets.queue import Queue
 from console.widgets.spans import plain
@@ -121,7 +122,7 @@ async def test_help_palette_views_and_leaving_are_one_key_away(
         await press(pilot, "q")
         await until(pilot, lambda: isinstance(app.screen, LeavePanel))
         await until(pilot, lambda: app.screen.listening)
-        await until(pilot, lambda: "Holds stay" in screen_text(app))
+        await until(pilot, lambda: "stays yours" in screen_text(app))
         await press(pilot, "escape")
         assert app.screen is desk_of(app)
 

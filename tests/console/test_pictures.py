@@ -1,21 +1,24 @@
 """Each screen at its sizes, dark and light, as pictures that the project shows."""
 
 from collections.abc import Mapping
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
 
 from console.app import HandoffApp
+from console.live import Lost
 from console.widgets.timeline import Timeline
 from core.tool import ToolSpec
 from tests.console.pictures import Album
-from tests.console.scenes import SceneStore
+from tests.console.scenes import NOW, SceneStore
 from tests.console.steps import app_on, desk_of, press, screen_text, until
 from tests.console.sundry import AT_WORK, CANNED, DECIDED, HELD, STOPPED, sundry
 from tests.console.test_decisions import REFUND
 
 SIZES = {80: (80, 24), 120: (120, 40), 160: (160, 45), 200: (200, 55)}
+RETRY = timedelta(seconds=4)
 REPLY = "I am sorry. I have the shelves on my desk now and call the carrier at ten."
 
 PANELS = (
@@ -100,7 +103,7 @@ class Tour:
         await until(self.pilot, lambda: timeline.cursor == 0)
         await self.keep("search")
         await press(self.pilot, "escape", "G", "plus")
-        await self.says("Waiting for a decision")
+        await self.says("refund 556.00 EUR")
         await until(self.pilot, lambda: timeline.reader.width == timeline.inner_width)
         await self.keep("ticket")
         await press(self.pilot, "plus", "escape")
@@ -122,6 +125,9 @@ class Tour:
     async def held(self) -> None:
         """A ticket that one holds: written to, given back."""
         await self.at(HELD, "j")
+        await self.opens("w", "send as it is")
+        await self.keep("withheld")
+        await self.closes()
         await self.opens("R", "to Mira")
         await self.keep("give-back")
         await self.closes()
@@ -140,6 +146,20 @@ class Tour:
         await self.keep("macro")
         await self.closes()
         await press(self.pilot, "escape", "escape")
+        await self.opens("q", "Leave?")
+        await self.keep("leave")
+        await self.closes()
+
+    async def lost(self) -> None:
+        """The store is away while one looks at a ticket."""
+        desk = desk_of(self.app)
+        why = "connection refused: db.example.com:5432"
+        desk.follower.lost(Lost(why=why, since=NOW, retry_at=NOW + RETRY, tries=2))
+        await self.says("OFFLINE")
+        await self.keep("lost")
+        desk.follower.back()
+        desk.follower.changed(frozenset())
+        await self.says("● live")
 
     async def paused(self) -> None:
         """The agent is stopped everywhere."""
@@ -150,7 +170,7 @@ class Tour:
         await self.keep("paused")
 
 
-@pytest.mark.timeout(400)  # 32 pictures, on whatever machine
+@pytest.mark.timeout(400)  # 44 pictures, on whatever machine
 @pytest.mark.parametrize("width", [80, 120, 200])
 async def test_each_screen_looks_as_it_did(width: int, tmp_path: Path) -> None:
     store, album = sundry(), Album(tmp_path)
@@ -161,6 +181,7 @@ async def test_each_screen_looks_as_it_did(width: int, tmp_path: Path) -> None:
         await tour.ticket()
         await tour.panels()
         await tour.held()
+        await tour.lost()
         await tour.paused()
     album.done()
 

@@ -42,7 +42,7 @@ def every_key(url: str) -> bytes:
         shown.keys("y")
         shown.wait(0.4)
         shown.keys("q")
-        shown.shows("Holds stay")
+        shown.shows("stays yours")
         shown.wait(0.7)
         shown.keys("y")
         assert shown.ended() == 0
@@ -92,7 +92,7 @@ def every_panel(url: str) -> bytes:
         shown.wait(0.2)
         columns = shown.columns("│")
         for row in range(3, 42):
-            assert {54, 122} <= columns[row], (row, shown.screen())
+            assert {54, 116} <= columns[row], (row, shown.screen())
         for key, words in PANELS.items():
             shown.keys(key)
             shown.shows(words)

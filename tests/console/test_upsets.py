@@ -234,7 +234,7 @@ async def test_unsent_text_and_holds_are_said_before_leaving(
         await press(pilot, "r", *"half a", "escape", "q")
         await until(pilot, lambda: isinstance(app.screen, LeavePanel))
         assert "Unsent text is kept as a draft." in screen_text(app)
-        assert "You hold 1 ticket. Holds stay" in screen_text(app)
+        assert "You hold 1 ticket. It stays yours" in screen_text(app)
         await press(pilot, "escape")
 
 
