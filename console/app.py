@@ -12,7 +12,9 @@ import logging
 import signal
 import sys
 import traceback
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from rich.text import Text
@@ -23,7 +25,7 @@ from typing_extensions import override
 
 from console.live import Services
 from console.screens.desk import Desk
-from console.screens.job_control import resume_once
+from console.screens.job_control import modes_now, resume_once
 from console.screens.opening import Opening
 from console.screens.pace import Pace, PacedApp
 from console.screens.panel import Panel
@@ -92,7 +94,8 @@ class HandoffApp(PacedApp, inherit_bindings=False):
         self.set_class(few, "-few")
         loop = asyncio.get_running_loop()
         if not self.is_headless:
-            resume_once(lambda: loop.call_soon_threadsafe(self.refresh))
+            back = partial(self._goes_on, modes_now())
+            resume_once(lambda: loop.call_soon_threadsafe(back))
         for name in ("SIGTERM", "SIGHUP", "SIGINT"):
             number = getattr(signal, name, None)
             if number is not None:
@@ -122,6 +125,12 @@ class HandoffApp(PacedApp, inherit_bindings=False):
         gc.freeze()
         gc.set_threshold(20_000, 20, 50)  # a long ticket's records are no garbage
         sys.setswitchinterval(0.001)  # a key never waits long for a thread that reads
+
+    def _goes_on(self, set_again: Callable[[], bool]) -> None:
+        """Takes the terminal as soon as the shell gives it to us."""
+        if not set_again():
+            self.set_timer(0.2, partial(self._goes_on, set_again))
+        self.refresh(layout=True)
 
     def let_go(self) -> None:
         """Forgets what nobody shows any more.

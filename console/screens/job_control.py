@@ -2,12 +2,18 @@
 
 The library takes the terminal again at every SIGCONT, also where it never gave it
 away (a bare SIGSTOP can't be noticed): then two threads read the keys, and the program
-never ends. So a SIGCONT reaches it only after a SIGTSTP.
+never ends. So a SIGCONT reaches it only after a SIGTSTP. After a bare SIGSTOP the shell
+has set the terminal to its own modes, and nobody but us knows what ours were.
 """
 
+import os
 import signal
+import sys
 from collections.abc import Callable
 from types import FrameType
+
+if sys.platform != "win32":
+    import termios
 
 
 def resume_once(shown_again: Callable[[], object]) -> None:
@@ -38,3 +44,20 @@ def resume_once(shown_again: Callable[[], object]) -> None:
 
     signal.signal(signal.SIGTSTP, stopping)
     signal.signal(signal.SIGCONT, going_on)
+
+
+def modes_now() -> Callable[[], bool]:
+    """What sets the terminal as it is now; it says whether it is ours to set."""
+    keys = sys.__stdin__
+    if sys.platform == "win32" or keys is None or not keys.isatty():
+        return lambda: True
+    number = keys.fileno()
+    modes = termios.tcgetattr(number)
+
+    def set_again() -> bool:
+        ours = os.tcgetpgrp(number) == os.getpgrp()  # else the system would stop us
+        if ours:
+            termios.tcsetattr(number, termios.TCSANOW, modes)
+        return ours
+
+    return set_again

@@ -4,6 +4,7 @@ import asyncio
 import os
 import pathlib
 import signal
+import termios
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -355,10 +356,15 @@ async def test_a_console_that_stood_still_like_under_a_closed_lid_reads_all_agai
             shown.until("● live".encode())
             shown.keys("6")
             shown.shows("First text")
+            ours = termios.tcgetattr(shown.fd)
             os.kill(shown.pid, signal.SIGSTOP)
+            waits_until(shown, lambda: stopped(shown.pid))
+            cooked = [*ours[:3], ours[3] | termios.ICANON | termios.ECHO, *ours[4:]]
+            termios.tcsetattr(shown.fd, termios.TCSANOW, cooked)  # as a shell does
             writes("Written meanwhile")
             os.kill(shown.pid, signal.SIGCONT)
             shown.shows("Written meanwhile")
+            assert termios.tcgetattr(shown.fd) == ours
             shown.wait(0.4)
             shown.keys("q")
             assert shown.ended() == 0
