@@ -214,8 +214,10 @@ def _fact(body: Body) -> str:
             return f"triages: {one_line(category, 40)}, {one_line(priority, 40)}"
         case StateAmended(patch=patch):
             return f"amends the state: {compact(patch)}"
-        case Escalated(reason=reason, summary=summary):
-            more = "" if summary == reason else f"\n{_indented(summary)}"
+        case Escalated(reason=reason, summary=summary, tried=tried):
+            told = [] if summary == reason else [summary]
+            told += [f"Tried: {tried}"] if tried.strip() else []
+            more = "".join(f"\n{_indented(part)}" for part in told)
             return f"hands over to people: {one_line(reason)}{more}"
         case Compacted(upto=upto):
             return f"folds all up to #{upto} into a summary"

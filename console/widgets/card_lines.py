@@ -31,7 +31,8 @@ def inline_lines(decision: Decision, history: History, sight: Sight) -> list[Lin
     lines = [_head(decision), *_damage(decision)]
     fields = _fields(decision.stands)
     lines += [_brief(*field, sight.width) for field in fields[:_INLINE]]
-    lines += _other_than_proposed(decision, sight.width)[:1]
+    if decision.stands != decision.input:
+        lines.append(_changed_by(decision, "a shows what was proposed"))
     left = len(fields) - _INLINE
     if left > 0:
         lines.append(line((f"{'':<{_COLUMN}}and {left} more on the card", "wait")))
@@ -129,17 +130,21 @@ def _fields(arguments: Json) -> list[tuple[str, str]]:
 
 def _other_than_proposed(decision: Decision, width: int) -> list[Line]:
     """What the agent had asked for, where the first of two approved something else."""
-    if decision.final_input is None or decision.final_input == decision.input:
+    if decision.stands == decision.input:
         return []
-    first = one_line(decision.first or decision.decided_by or "", 40)
-    said = f"CHANGED by {first}; to approve the same, e and then ^s"
-    lines: list[Line] = [line((f"{'':<{_COLUMN}}", "dim"), (said, "wait"))]
+    lines = [_changed_by(decision, "e and then ^s approve the same")]
     before = dict(_fields(decision.input))
     for name, value in _fields(decision.stands):
         if before.get(name) != value:
             proposed = before.get(name, "nothing")
             lines += _pair("proposed", f"{name} = {proposed}", width)
     return lines
+
+
+def _changed_by(decision: Decision, more: str) -> Line:
+    first = one_line(decision.first or decision.decided_by or "", 24)
+    said = f"CHANGED by {first}; {more}"
+    return line((f"{'':<{_COLUMN}}", "dim"), (said, "wait"))
 
 
 def _brief(name: str, value: str, width: int) -> Line:

@@ -1,5 +1,6 @@
 """People at work by the command line, on both databases."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -181,3 +182,6 @@ def test_why_a_ticket_went_to_people_is_said_once() -> None:
 
     assert entry_line(entry).count("wants a person") == 1
     assert event_line(entry).endswith("hands over to people: wants a person")
+    assert isinstance(entry.body, Escalated)
+    tried = replace(entry, body=replace(entry.body, tried="the shop, twice"))
+    assert event_line(tried).endswith("a person Tried: the shop, twice")
