@@ -53,7 +53,7 @@ def decision_lines(item: Item, body: DecisionChanged, reader: Reader) -> list[Li
                 line(
                     ("▲ Decision ", "wait-strong"),
                     (name, "wait-strong"),
-                    (f"{what} · {one_line(body.rule, 80)} · {at}", "dim"),
+                    (f"{what} · {one_line(body.why or body.rule, 80)} · {at}", "dim"),
                 )
             ]
         case "executed" if item.failed_action:
