@@ -5,6 +5,7 @@ import re
 import signal
 import termios
 from base64 import b64decode
+from itertools import combinations
 
 import pytest
 
@@ -16,7 +17,7 @@ from core.journal import StateAmended
 from core.ticket import Attachment, agent
 from tests.console.counter import RUN, Counter
 from tests.console.scenes import ME
-from tests.console.steps import app_on, pane_text, press, until
+from tests.console.steps import app_on, desk_of, done, pane_text, press, until
 from tests.console.terminal import terminal
 from tests.zoo import FORBIDDEN, HOSTILE, MILD
 
@@ -302,3 +303,42 @@ async def test_no_color_says_everything_in_words_and_symbols(
             for strip in strips
             for s in strip
         )
+
+
+async def test_the_pane_that_has_the_focus_is_seen_without_colour(
+    counter: Counter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    await counter.writes("Hello?")
+    app = app_on(counter.store)
+    async with app.run_test(size=(160, 40)) as pilot:
+        await until(pilot, lambda: app._ready and app.screen_stack[-1].is_mounted)
+        await press(pilot, "6")
+        await until(pilot, lambda: "T-1" in pane_text(app, "banner"))
+        await press(pilot, "t")
+        await until(pilot, lambda: "YOU HOLD T-1" in pane_text(app, "banner"))
+        looks: dict[str, object] = {}
+        for _ in range(8):
+            pane = desk_of(app).pane()
+            await done(pilot)
+            looks[pane] = look(app)
+            await press(pilot, "tab")
+            await until(pilot, lambda pane=pane: desk_of(app).pane() != pane)
+        assert set(looks) >= {"queue", "timeline", "chart", "composer"}
+        alike = [
+            (one, other)
+            for one, other in combinations(looks, 2)
+            if looks[one] == looks[other]
+        ]
+        assert alike == []
+
+
+def look(app: HandoffApp) -> list[tuple[str, bool, bool, bool]]:
+    """What is on the screen but for its keys' line, with what is no colour."""
+    strips = app.screen._compositor.render_strips()[:-1]
+    return [
+        (s.text, bool(s.style.bold), bool(s.style.reverse), bool(s.style.underline))
+        for strip in strips
+        for s in strip
+        if s.style is not None
+    ]

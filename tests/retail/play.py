@@ -138,7 +138,7 @@ async def play(table: Table, way: str) -> Played:
         worker = await start_worker(table, config, drain=way != "takeover")
         detail = ""
         if way == "takeover":
-            detail = await _take_over(store, table, ticket)
+            detail = await _told_if_stuck(store, table, ticket)
             worker.terminate()
             if await asyncio.wait_for(worker.wait(), 30) != 0:
                 detail = f"SIGTERM ended the worker with {worker.returncode}"
@@ -177,6 +177,19 @@ async def _arrive(store: SqlStore, table: Table) -> TicketId:
     )
     received = await intake.receive(store, RandomIds(), arrival)
     return received.ticket
+
+
+async def _told_if_stuck(store: SqlStore, table: Table, ticket: TicketId) -> str:
+    """Takes over; where that does not come to its end, how the ticket stands."""
+    try:
+        async with asyncio.timeout(80):
+            return await _take_over(store, table, ticket)
+    except TimeoutError:
+        history = await store.read(lambda tx: tx.history(ticket))
+        stops = [str(run.stop) for run in history.runs]
+        asked = len(table.api.bodies())
+        last = [type(e.body).__name__ for e in history.journal[-5:]]
+        return f"stuck after {asked} requests: runs {stops}, lately {last}"
 
 
 async def _take_over(store: SqlStore, table: Table, ticket: TicketId) -> str:
