@@ -66,6 +66,8 @@ def top_lines(top: Top, width: int) -> list[Line]:
     elif top.workers is not None:
         word = "worker" if top.workers == 1 else "workers"
         right.append(Span(f"{top.workers} {word} ", "dim"))
+    if width_of(left) + width_of(tuple(right)) >= width:
+        left = line((" handoff", "yours"), link)
     first = ends(left, tuple(right), width)
     return [clip(first, width), clip(_views(top, width), width)]
 

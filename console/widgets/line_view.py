@@ -170,9 +170,15 @@ class LineView(Painted):
             self.show(make(self.inner_width))
 
     def on_resize(self) -> None:
-        """Makes the lines for the new width."""
+        """Makes the lines for the new width, and asks for their height once more.
+
+        What is asked for while the screen is laid out is lost.
+        """
         if self._maker is not None and self.inner_width:
+            before = len(self.lines)
             self.show(self._maker(self.inner_width))
+            if len(self.lines) != before and self.styles.is_auto_height:
+                self.call_after_refresh(lambda: self.refresh(layout=True))
 
     def show(self, lines: Sequence[Line]) -> None:
         """Paints these from now on; the scroll stays where it is."""

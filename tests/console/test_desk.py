@@ -12,6 +12,7 @@ from console.screens.desk import Desk
 from console.screens.give_back import GiveBackPanel
 from console.screens.withheld import WithheldPanel
 from console.widgets.composer import Composer
+from console.widgets.line_view import LineView
 from console.widgets.timeline import Timeline
 from core.decision import Role
 from core.flows.handoff import take_over
@@ -35,6 +36,7 @@ from tests.console.steps import (
     stored,
     until,
 )
+from tests.console.sundry import sundry
 
 
 def test_every_command_of_the_table_does_something() -> None:
@@ -249,3 +251,16 @@ async def test_f136_what_the_operator_types_is_never_parsed(counter: Counter) ->
         await until(pilot, lambda: desk_of(app).reads.filter == "")
         await press(pilot, "colon", *"[/x", "escape")
         assert app.screen is desk_of(app)
+
+
+async def test_who_the_buyer_is_comes_back_from_a_size_that_had_no_place_for_it() -> (
+    None
+):
+    app = app_on(sundry(), still=True)
+    async with app.run_test(size=(300, 80)) as pilot:
+        await until(pilot, lambda: desk_of(app).history is not None)
+        desk_of(app).query_one("#strip", LineView).show(())
+        await pilot.resize_terminal(120, 40)
+        await until(pilot, lambda: "Sanna Koskela" in pane_text(app, "strip"))
+        strip = desk_of(app).query_one("#strip")
+        await until(pilot, lambda: strip.size.height == len(strip.lines))
