@@ -150,12 +150,12 @@ class AtHand:
     def _mend(self, ticket: TicketId, row: Row) -> Touched:
         """A ticket of whose row a part is damaged; stored whole by who writes."""
         self._now = self._now or row.now
-        lock = locks.mended(row, ticket)
         entries = self.told(ticket)
+        lock = locks.mended(row, ticket, entries)
         if not self._writes:
             whole = tickets.mended(row, ticket, mending.rebuilt(entries))
             return Touched(row=whole, found=lock, lock=lock, mended=True)
-        if lock.expired(self.now):  # found by who looks for dead runs
+        if row.holder_kind in locks.KINDS:  # else only who takes it by force ends it
             locks.save(self._connection, lock)
         whole = tickets.mended(row, ticket, reduce(fold, entries, Standing()))
         touched = Touched(row=whole, found=lock, lock=lock, changed=True, mended=True)

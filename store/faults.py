@@ -11,8 +11,6 @@ import re
 import shlex
 import sqlite3
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import sqlalchemy as sa
@@ -25,8 +23,6 @@ _UNFINISHED = (
     "this store was made by an unfinished version of Handoff, which this one can't"
     " read: begin a new one"
 )
-
-_DAMAGED = "a stored record is damaged: `handoff doctor` says which"
 
 _SYSTEM = {
     errno.ENOSPC: _FULL,
@@ -80,21 +76,6 @@ UNDECODABLE = (
     *(AttributeError, zlib.error),
 )
 """What decoding raises where a stored value has not the form that it should have."""
-
-
-@contextmanager
-def decoding() -> Iterator[None]:
-    """Tells in one line that what is stored has not the form that it should have.
-
-    For what nobody can go on without; else a damaged row is mended (`prepared`).
-
-    Raises:
-        StoreUnreachable: It has not.
-    """
-    try:
-        yield
-    except UNDECODABLE as wrong:
-        raise StoreUnreachable(_DAMAGED) from wrong
 
 
 def lacks_a_right(error: Exception) -> bool:

@@ -6,18 +6,24 @@ in `core.lock`; here is only kept what was decided. Leases are rows and not sess
 locks, which a connection pooler would break.
 """
 
+from collections.abc import Iterable
 from datetime import datetime
 
 import sqlalchemy as sa
 
+from core.journal import Entry, LockChanged
 from core.lock import FencingToken, Holder, HolderKind, Lock
 from core.ticket import TicketId
+from store.codec import number_of
 from store.prepared import Prepared, PreparedInsert
 from store.reading import UNKNOWN_TIME, Row
 from store.schema import locks, tickets
 
 READ = tuple(column for column in locks.c if column is not locks.c.ticket_id)
 """The columns that make a lock."""
+
+KINDS = {None, *(kind.value for kind in HolderKind)}
+"""What can be stored of a holder's kind."""
 
 _INSERT = PreparedInsert(locks)
 _UPDATE = Prepared(
@@ -41,7 +47,7 @@ def read(row: Row, ticket: TicketId) -> Lock:
         holder = Holder(kind=HolderKind(row.holder_kind), name=row.holder_name)
     return Lock(
         ticket=ticket,
-        token=FencingToken(row.token),
+        token=FencingToken(number_of(row.token)),
         holder=holder,
         since=row.since,
         expires_at=row.expires_at,
@@ -50,23 +56,28 @@ def read(row: Row, ticket: TicketId) -> Lock:
     )
 
 
-def mended(row: Row, ticket: TicketId) -> Lock:
-    """The lock, of what can be read of a damaged row.
+def mended(row: Row, ticket: TicketId, journal: Iterable[Entry]) -> Lock:
+    """The lock, of what can be read of a damaged row, and of the ticket's journal.
 
-    A run's lease that can't be read is over: the token keeps that run out. A holder
-    of no known kind counts as a person: the agent is silent until somebody who may
-    takes the ticket by force (rule 2).
+    A token that can't be read is the last that the journal tells of. A run's lease that
+    can't be read is over: the token keeps that run out. A holder of no known kind
+    counts as a person: the agent is silent until somebody who may takes the ticket by
+    force (rule 2).
     """
     kind = row.holder_kind
-    if kind is not None and kind not in {known.value for known in HolderKind}:
+    if kind not in KINDS:
         kind = HolderKind.OPERATOR.value
     holder = None
     if kind is not None:
         holder = Holder(kind=HolderKind(kind), name=row.holder_name or "")
+    token = row.token
+    if not isinstance(token, int):
+        moves = (e.body for e in journal if isinstance(e.body, LockChanged))
+        token = max((moved.token for moved in moves), default=0)
     is_run = holder is not None and holder.kind is HolderKind.RUN
     return Lock(
         ticket=ticket,
-        token=FencingToken(row.token),
+        token=FencingToken(token),
         holder=holder,
         since=row.since if holder is None else row.since or UNKNOWN_TIME,
         expires_at=(row.expires_at or UNKNOWN_TIME) if is_run else None,

@@ -98,8 +98,9 @@ def rows_of(
 def counts(connection: sa.Connection, operator: str) -> Mapping[str, int]:
     """How many tickets each view holds."""
     number = sa.func.count()
-    grouped = sa.select(_t.status, number).group_by(_t.status)
-    by_status: dict[str, int] = {row[0]: row[1] for row in connection.execute(grouped)}
+    grouped = sa.select(_t.status, number.label("number")).group_by(_t.status)
+    found = each_of(connection, grouped, lambda row: (row.status, row.number))
+    by_status: dict[str, int] = dict(found)
     counted = {
         "all": sum(by_status.values()),
         "waiting": by_status.get(Status.WAITING_BUYER.value, 0),

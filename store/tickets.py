@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from core.standing import Standing, status
 from core.ticket import Origin, Status, Ticket, TicketId
 from store.clauses import ChangeNumber
-from store.codec import standing_from_json, standing_to_json
+from store.codec import number_of, standing_from_json, standing_to_json
 from store.prepared import Prepared, PreparedInsert
 from store.reading import Row
 from store.schema import arrivals, participants, tickets
@@ -83,9 +83,10 @@ def exists(connection: sa.Connection, ticket: TicketId) -> bool:
 
 def read(row: Row, ticket: TicketId) -> TicketRow:
     """The ticket, of a row with the columns of `READ`; raises where it is damaged."""
-    standing = standing_from_json(row.standing, row.version)
+    version = number_of(row.version)
+    standing = standing_from_json(row.standing, version)
     opened = _opened(row, ticket, Origin(row.origin))
-    return TicketRow(ticket=opened, standing=standing, version=row.version)
+    return TicketRow(ticket=opened, standing=standing, version=version)
 
 
 def mended(row: Row, ticket: TicketId, standing: Standing) -> TicketRow:
@@ -95,7 +96,8 @@ def mended(row: Row, ticket: TicketId, standing: Standing) -> TicketRow:
     """
     known = row.origin in {origin.value for origin in Origin}
     opened = _opened(row, ticket, Origin(row.origin) if known else Origin.IMPORTED)
-    return TicketRow(ticket=opened, standing=standing, version=row.version)
+    version = row.version if isinstance(row.version, int) else standing.last_seq
+    return TicketRow(ticket=opened, standing=standing, version=version)
 
 
 def _opened(row: Row, ticket: TicketId, origin: Origin) -> Ticket:

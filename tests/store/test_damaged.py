@@ -166,6 +166,26 @@ async def test_f80_bytes_that_are_no_text_cost_no_more_than_themselves(
     assert await store.read(lambda tx: tx.damaged()) == ()
 
 
+async def test_f80_a_number_that_is_none_is_told_by_the_journal(
+    sqlite_store: SqlStore,
+) -> None:
+    store = sqlite_store
+    await store.write(asked())
+    hold = await store.write(taken())
+    await store.write(
+        damage(
+            "UPDATE tickets SET version = 'x', status = x'00ff'",
+            "UPDATE locks SET token = 'x'",
+        )
+    )
+    assert (await chart(store)).lock.hold == hold
+    assert (await store.read(lambda tx: tx.counts("mira")))["all"] == 1
+    await store.write(says())
+    await store.write(lambda tx: tx.append_as(hold, agent(R1), Note(text="mine")))
+    healed = await chart(store)
+    assert not healed.mended
+
+
 async def test_f80_a_damaged_entry_beside_a_damaged_standing_is_still_named(
     desk: SqlStore,
 ) -> None:
