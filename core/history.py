@@ -184,15 +184,20 @@ def under_way(history: History) -> str | None:
 
 
 def ran_out(journal: Iterable[Entry]) -> str | None:
-    """The decision that ran out since a run or a person last let go, or None.
+    """What is to be said of a decision that ran out since a run or a person let go.
 
-    Nobody has looked at it, or it was approved and came too late: people must know.
+    Nobody has looked at it, or it was approved and came too late, or can't be executed
+    any more: people must know. None where there is none.
     """
     found = None
     for entry in journal:
         match entry.body:
-            case DecisionChanged(state="expired", decision=decision):
-                found = decision
+            case DecisionChanged(state="expired", decision=name, why=str(why)) if (
+                entry.actor.name == "policy"
+            ):
+                found = f"{name} was approved and not executed: {why}"
+            case DecisionChanged(state="expired", decision=name):
+                found = f"{name} ran out: nobody decided or did it in time"
             case RunChanged(change="ended"):
                 found = None
             case LockChanged(holder=holder) if holder.get("kind") == "operator":

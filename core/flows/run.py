@@ -369,8 +369,7 @@ def _carry(
                 return escalate(tx, taken, history, Stop.ESCALATED, why)
             expired = ran_out(history.journal)
             if expired is not None:
-                why = f"{expired} ran out: nobody decided or did it in time"
-                return escalate(tx, taken, history, Stop.ESCALATED, why)
+                return escalate(tx, taken, history, Stop.ESCALATED, expired)
         case Calls(entries=entries) | Silence(entries=entries):
             for body in entries:
                 tx.append_as(taken.hold, taken.actor, body)

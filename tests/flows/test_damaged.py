@@ -83,7 +83,9 @@ async def test_f80_an_approval_that_can_t_be_read_is_not_executed_but_told_to_pe
 
     await take_over(world.store, ticket, ANA)
     await give_back(world.store, ticket, ANA, GiveBack(to="agent", carry_on=True))
-    assert await world.runs(ticket) is Stop.ANSWERED
+    assert await world.runs(ticket) is Stop.ESCALATED
+    last = (await world.journal(ticket, Escalated))[-1].body
+    assert "was approved and not executed: the record of D-" in last.reason  # type: ignore[union-attr]
     assert world.shop.effects == 0
     assert "let it be proposed again" in result_texts(world)[-1]
     assert (await world.decision(ticket)).state is DecisionState.EXPIRED
