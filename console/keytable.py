@@ -334,6 +334,7 @@ COMMANDS: tuple[Command, ...] = (
         keys=("ctrl+z",),
         words="back to the shell for a while; fg comes back",
         group="Desk",
+        typing=True,
     ),
     Command(
         id="quit",

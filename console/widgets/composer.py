@@ -10,6 +10,7 @@ from typing import ClassVar
 
 from textual import events
 from textual.app import ComposeResult
+from textual.binding import Binding
 from textual.containers import Vertical
 from textual.message import Message
 from textual.widgets import TextArea
@@ -26,11 +27,17 @@ PASTE = 20_000
 class Editor(TextArea):
     """A text area that keeps the order of what is typed.
 
+    `ctrl+z` is left to the terminal's people, who go to the shell with it: here it
+    would take away all that was just written. `ctrl+_` takes back, as in a shell's
+    line, and `ctrl+y` brings it again.
+
     Attributes:
         offers: Whether a slash at the beginning asks for written replies.
     """
 
     offers = False
+
+    BINDINGS = [Binding("ctrl+underscore", "undo", show=False)]  # noqa: RUF012 # Textual's own form
 
     class Slash(Message):
         """A slash was typed where nothing is written."""
@@ -49,6 +56,12 @@ class Editor(TextArea):
         "ctrl+left": "cursor_word_left",
         "ctrl+right": "cursor_word_right",
     }
+
+    @override
+    def on_mount(self) -> None:
+        """Lets go of the library's key for taking back."""
+        for key in ("ctrl+z", "super+z"):
+            self._bindings.key_to_bindings.pop(key, None)
 
     @override
     async def _on_key(self, event: events.Key) -> None:

@@ -164,10 +164,13 @@ class LineView(Painted):
         self._maker: Maker | None = None
 
     def draw(self, make: Maker) -> None:
-        """Paints what this makes for the width, now and at every other width."""
+        """Paints what this makes for the width, now and at every other width.
+
+        Where it has no place yet, it makes lines all the same: one whose height is
+        that of its lines would be given no place without any.
+        """
         self._maker = make
-        if self.inner_width:
-            self.show(make(self.inner_width))
+        self.show(make(self.inner_width or self.app.size.width))
 
     def on_resize(self) -> None:
         """Makes the lines for the new width, and asks for their height once more.

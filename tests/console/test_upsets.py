@@ -341,6 +341,36 @@ async def test_ctrl_z_gives_the_terminal_back_and_fg_shows_what_came_meanwhile(
     await asyncio.to_thread(look)
 
 
+async def test_ctrl_z_in_the_middle_of_a_reply_goes_to_the_shell_and_takes_nothing_back(
+    counter: Counter, sqlite_url: str
+) -> None:
+    await counter.writes("First text", subject="Lamp")
+
+    def look() -> None:
+        with terminal("-m", "tests.console.play", sqlite_url) as shown:
+            shown.until("● live".encode())
+            shown.keys("6")
+            shown.shows("First text")
+            shown.wait(0.4)
+            shown.keys("t")
+            shown.shows("YOU HOLD")
+            shown.keys("rhalf a sent")
+            shown.shows("half a sent")
+            shown.keys("\x1a")
+            waits_until(shown, lambda: stopped(shown.pid))
+            before = len(shown.raw)
+            os.kill(shown.pid, signal.SIGCONT)
+            waits_until(shown, lambda: b"half a sent" in shown.raw[before:])
+            shown.keys("ence")
+            shown.shows("half a sentence")
+            shown.keys("\x1f")
+            waits_until(shown, lambda: "half a sentence" not in shown.screen())
+            shown.keys("\x19")
+            shown.shows("half a sentence")
+
+    await asyncio.to_thread(look)
+
+
 async def test_a_console_that_stood_still_like_under_a_closed_lid_reads_all_again(
     counter: Counter, sqlite_url: str
 ) -> None:
