@@ -129,8 +129,13 @@ def _body(item: Item, reader: Reader, *, opened: bool) -> list[Line]:  # noqa: C
             word = DELIVERY.get(state)
             words = word.words if word else one_line(state)
             role = word.role if word else "dim"
+            by = entry.actor
+            whose = (
+                f" by {one_line(by.name, 30)}" if by.kind is ActorKind.OPERATOR else ""
+            )
             because = f": {one_line(why)}" if why else ""
-            return [line((f"· {at} reply ", "faint"), (f"{words}{because}", role))]
+            said = f"{words}{whose}{because}"
+            return [line((f"· {at} reply ", "faint"), (said, role))]
         case Refused(what=what, rule=rule):
             said = f"refused: {one_line(what, 80)} · {one_line(rule, 120)}"
             return [line((f"✗ {at} {said}", "dim"))]

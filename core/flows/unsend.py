@@ -64,7 +64,7 @@ async def unsend(
             return NotPossible(why=f"too late: #{mine.seq} is {mine.state}")
         why = f"taken back by {by.name}"
         tx.save_reply(replace(mine, state="discarded", why=why))
-        gone = Delivery(message_seq=mine.seq, state="taken_back", why=why)
+        gone = Delivery(message_seq=mine.seq, state="taken_back")
         return TakenBack(seq=tx.append_as(hold, me, gone).seq, text=mine.text)
 
     outcome = await store.write(take_back)

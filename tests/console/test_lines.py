@@ -24,10 +24,10 @@ from console.widgets.timeline_values import Reader
 from console.wording import empty_words, now_in
 from core.decision import DecisionState
 from core.history import History
-from core.journal import DecisionChanged, Quarantined, Thinking
+from core.journal import DecisionChanged, Delivery, Entry, Quarantined, Thinking
 from core.ledger import Action, ActionEvent, ActionState
 from core.standing import Standing
-from core.ticket import RunId, TicketId, agent, system
+from core.ticket import RunId, TicketId, agent, operator, system
 from core.turn import Run, Turn
 from tests.console.sample_desk import COUNTS, at_work, kitchen, parcel, with_mira
 from tests.console.scenes import ME, NOW, Scene
@@ -259,3 +259,10 @@ def test_an_emoji_is_as_wide_for_every_terminal() -> None:
     for part in wrap(joined * 5, 20):
         assert sum(wcwidth(c) for c in part) == cells(part) <= 20
     assert cells(fit(joined, 12)) == sum(wcwidth(c) for c in fit(joined, 12)) == 12
+
+
+def test_who_took_a_reply_back_is_said_once() -> None:
+    gone = Delivery(message_seq=1, state="taken_back")
+    entry = Entry(seq=2, at=NOW, actor=operator("Sam"), body=gone)
+    lines = lines_of(Item(entry=entry), READER, opened=False)
+    assert plain(lines).endswith("reply taken back by Sam")
