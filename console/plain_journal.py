@@ -182,6 +182,14 @@ _SETTLED = {
 }
 
 
+def _decided(body: DecisionChanged) -> tuple[str, str]:
+    """What was done with a decision, and what else there is to say of it."""
+    if body.state == "pending" and body.why is not None:
+        return "approves decision", ": one more must approve it"
+    did = _SETTLED.get(body.state, f"{one_line(body.state, 20)}: decision")
+    return did, f": {one_line(body.why, 400)}" if body.why else ""
+
+
 def _moved(body: RunChanged | DecisionChanged | ActionChanged) -> str:
     match body:
         case RunChanged(run=run, change="turn", turn=turn):
@@ -190,12 +198,11 @@ def _moved(body: RunChanged | DecisionChanged | ActionChanged) -> str:
             return f"begins run {run}"
         case RunChanged(run=run, stop=stop):
             return f"ends run {run}{f': {stop_words(stop)}' if stop else ''}"
-        case DecisionChanged(decision=decision, state=state, tool=tool, rule=rule):
+        case DecisionChanged(decision=decision, tool=tool, rule=rule):
             amount = money(body.amount, body.currency)
             what = f"{one_line(tool, 40)} {amount}".rstrip()
-            did = _SETTLED.get(state, f"{one_line(state, 20)}: decision")
-            why = f": {one_line(body.why, 400)}" if body.why else ""
-            return f"{did} {decision}, {what} ({one_line(rule, 80)}){why}"
+            did, more = _decided(body)
+            return f"{did} {decision}, {what} ({one_line(rule, 80)}){more}"
         case ActionChanged(action=action, state=state, tool=tool):
             amount = money(body.amount, body.currency)
             known = f": {one_line(body.evidence, 400)}" if body.evidence else ""
@@ -226,7 +233,7 @@ def _fact(body: Body) -> str:
             said = word.words if word is not None else one_line(state, 40)
             return f"reply #{seq}: {said}{f' ({one_line(why, 400)})' if why else ''}"
         case Refused(what=what, rule=rule):
-            return f"refuses {one_line(what, 60)}: {one_line(rule)}"
+            return f"was refused: {one_line(what, 60)}: {one_line(rule)}"
         case Paused() | Claimed() | Snoozed():
             return happened(body)
         case Erased(what=what, receipt=receipt):

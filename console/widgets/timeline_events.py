@@ -48,12 +48,21 @@ def decision_lines(item: Item, body: DecisionChanged, reader: Reader) -> list[Li
     by = one_line(entry.actor.name, 24)
     why = f": {one_line(body.why, 160)}" if body.why else ""
     match body.state:
+        case "pending" if body.why is not None:
+            said = f"approved by {by}, {at}, one more must approve it"
+            return [
+                line(
+                    ("▲ Decision ", "wait-strong"),
+                    (name, "wait-strong"),
+                    (f"{what} {said}", "dim"),
+                )
+            ]
         case "pending":
             return [
                 line(
                     ("▲ Decision ", "wait-strong"),
                     (name, "wait-strong"),
-                    (f"{what} · {one_line(body.why or body.rule, 80)} · {at}", "dim"),
+                    (f"{what} · {one_line(body.rule, 80)} · {at}", "dim"),
                 )
             ]
         case "executed" if item.failed_action:

@@ -12,6 +12,7 @@ from core.journal import (
     Delivery,
     Entry,
     LockChanged,
+    Refused,
     RunChanged,
 )
 from core.ticket import Actor, operator, system
@@ -69,7 +70,7 @@ def decision(state: str, why: str | None = None) -> DecisionChanged:
         (
             SAM,
             lock("released", "Mira", to="Sam", why="on leave"),
-            "gives the ticket to Sam (on leave), token 4",
+            "ends the hold of Mira (on leave), token 4",
         ),
         (
             SAM,
@@ -96,6 +97,17 @@ def decision(state: str, why: str | None = None) -> DecisionChanged:
             SAM,
             decision("rejected", "too late"),
             "rejects decision D-7, refund_order 118.00 EUR (over 50.00): too late",
+        ),
+        (
+            SAM,
+            decision("pending", "first of two: Sam"),
+            "approves decision D-7, refund_order 118.00 EUR (over 50.00): "
+            "one more must approve it",
+        ),
+        (
+            SAM,
+            Refused(what="take over", rule="held by Mira since 9:00"),
+            "was refused: take over: held by Mira since 9:00",
         ),
         (
             system("agent"),
