@@ -9,7 +9,10 @@ matter, a line for each thing that it does besides:
     state: {"waits_for": "the warehouse"}
     release: agent
     ---
-    Dear {name}, the label for order {order_id} is on its way.
+    Dear {name}, the label for order {order} is on its way.
+
+A paragraph's lines are one line to the buyer, as everywhere in Markdown: where the file
+breaks it is nobody's business but its editor's.
 
 What the chart does not say is never sent as a gap: `gaps` names it, and a person
 fills it in. Values are foreign text and are never looked at for further names.
@@ -30,6 +33,9 @@ CARRY_ON = "carry-on"
 
 _NAME = re.compile(r"\{([A-Za-z][A-Za-z0-9_ -]{0,39})\}")
 _FRONT = re.compile(r"(?sm)\A---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)")
+_OF_ITS_OWN = re.compile(r"\s|[-*+]\s|#{1,6}\s|[>|]|--|\d{1,9}[.)]\s|$")
+"""How a line begins that is no part of a paragraph: indented, list, quote, table."""
+_FENCE = ("```", "~~~")
 _KEYS = ("note", "note_for_agent", "state", "release")
 
 
@@ -85,10 +91,32 @@ def read(name: str, text: str) -> Written | Unreadable:
         if wrong is not None:
             return Unreadable(name=name, why=f"line {number}: {wrong}")
     body = text[front.end() :] if front else text
-    written = _made(name, body.strip(), found)
+    written = _made(name, _flowing(body.strip()), found)
     if not written.reply and not written.is_macro:
         return Unreadable(name=name, why="it is empty")
     return written
+
+
+def _flowing(text: str) -> str:
+    """The text with each paragraph on one line.
+
+    Two spaces or a backslash at a line's end keep the break after it.
+    """
+    lines: list[str] = []
+    fenced = in_paragraph = False
+    for line in re.split(r"\r?\n", text):
+        fence = line.lstrip().startswith(_FENCE)
+        fenced ^= fence
+        apart = fence or fenced or _OF_ITS_OWN.match(line) is not None
+        if apart or not in_paragraph:
+            lines.append(line)
+        elif lines[-1].endswith(("  ", "\\")):
+            lines[-1] = lines[-1].removesuffix("\\").rstrip()
+            lines.append(line)
+        else:
+            lines[-1] = f"{lines[-1].rstrip()} {line}"
+        in_paragraph = not apart
+    return "\n".join(lines)
 
 
 def _take(found: dict[str, Json], line: str) -> str | None:

@@ -65,3 +65,26 @@ def test_what_makes_no_sense_is_said_in_one_line(text: str, why: str) -> None:
     assert isinstance(said, Unreadable)
     assert said.why.startswith(why)
     assert "\n" not in said.why
+
+
+def test_a_paragraphs_lines_are_one_line_to_the_buyer() -> None:
+    text = (
+        "Hello {name},\n\nBanks take days to show it. If\nit is not there,\r\n"
+        "answer here.\n\nKind regards,  \nMira\\\nSundry"
+    )
+    said = read("hello", text)
+    assert isinstance(said, Written)
+    assert said.reply == (
+        "Hello {name},\n\nBanks take days to show it. If it is not there, "
+        "answer here.\n\nKind regards,\nMira\nSundry"
+    )
+
+
+def test_lists_quotes_code_and_indented_lines_stay_as_they_are() -> None:
+    text = (
+        "Please send:\n- the number\n- the date\n\n1. first\n2) second\n\n"
+        "> you wrote\n> this\n\n```\na\nb\n```\n    c\n    d\nend \\"
+    )
+    said = read("list", text)
+    assert isinstance(said, Written)
+    assert said.reply == text
