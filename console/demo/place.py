@@ -2,12 +2,11 @@
 
 A demo is resumed where it was left. How long the buyers have been writing is kept here
 and counts only while the demo runs, so that a night's pause does not bring a day's
-messages at once.
+messages at once. What somebody changed or added in it stays theirs.
 """
 
 import json
 import re
-import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -18,11 +17,14 @@ from urllib.parse import urlsplit
 
 from console.config import data_folder
 from console.demo.lock import only_demo
+from console.wiring import SCRIPTED
 from core.errors import BadConfiguration
 
 _LOCK = "running.lock"
 _STORE = re.compile(r'^store = "[^"]*"', re.MULTILINE)
-_MODEL = re.compile(r'^model = "[^"]*"', re.MULTILINE)
+_MODEL = re.compile(r'^(model\s*=\s*)"([^"]*)"', re.MULTILINE)
+_CONFIG = "handoff.toml"
+_MADE = ("handoff.db*", "shop.db*", "replies.jsonl*", "progress.*", "worker.log")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +56,7 @@ class Place:
     @property
     def config(self) -> Path:
         """The demo's `handoff.toml`."""
-        return self.folder / "handoff.toml"
+        return self.folder / _CONFIG
 
     @property
     def log(self) -> Path:
@@ -88,7 +90,7 @@ def made_place(store: str | None, *, model: str | None, fresh: bool) -> Iterator
     Args:
         store: The store that was asked for, or None for one in the folder.
         model: Whom to ask instead of the configured model, or None.
-        fresh: Whether to begin again, with the folder's files removed.
+        fresh: Whether to begin again, with the demo's files written anew.
 
     Raises:
         BadConfiguration: The folder can't be made.
@@ -121,24 +123,45 @@ def _one_name(store: str) -> str:
 
 
 def _clear(folder: Path) -> None:
-    """Removes all but the lock, which is held."""
-    for path in folder.iterdir():
-        if path.is_dir():
-            shutil.rmtree(path)
-        elif path.name != _LOCK:
-            path.unlink()
+    """Removes what a demo made, but for the lock, which is held."""
+    for path in [found for made in _MADE for found in folder.glob(made)]:
+        path.unlink()
+    for name in _given():
+        (folder / name).unlink(missing_ok=True)
+
+
+def _given() -> dict[str, bytes]:
+    """The files that a demo begins with, by their path in its folder."""
+    ours = files("console.demo")
+    found = {name: (ours / name).read_bytes() for name in (_CONFIG, "support.md")}
+    replies = (ours / "replies").iterdir()
+    return found | {f"replies/{reply.name}": reply.read_bytes() for reply in replies}
 
 
 def _write(folder: Path, store: str, model: str | None) -> None:
-    given = files("console.demo")
-    shutil.copyfile(str(given / "support.md"), folder / "support.md")
-    for reply in (given / "replies").iterdir():
-        (folder / "replies").mkdir(exist_ok=True)
-        (folder / "replies" / reply.name).write_bytes(reply.read_bytes())
-    text = (given / "handoff.toml").read_text(encoding="utf-8")
+    """Writes what is not there yet; of what is there only who answers changes."""
+    given = _given()
+    config = given[_CONFIG].decode()
     # so that every command reads this store in this folder; no file keeps a password
     named = "" if urlsplit(store).password else f"store = {json.dumps(store)}"
-    text = _STORE.sub(lambda _: named, text, count=1)
-    if model is not None:
-        text = _MODEL.sub(f'model = "{model}"', text, count=1)
-    (folder / "handoff.toml").write_text(text, encoding="utf-8")
+    given[_CONFIG] = _STORE.sub(lambda _: named, config, count=1).encode()
+    (folder / "replies").mkdir(exist_ok=True)
+    for name, content in given.items():
+        if not (folder / name).exists():
+            (folder / name).write_bytes(content)
+    _let_answer(folder / _CONFIG, model or _model_of(config), live=model is None)
+
+
+def _let_answer(config: Path, model: str, *, live: bool) -> None:
+    """Puts the model into the configuration; a live one that is there stays."""
+    said = config.read_bytes().decode(errors="surrogateescape")
+    if live and _model_of(said) != SCRIPTED:
+        return
+    new = _MODEL.sub(lambda line: f'{line[1]}"{model}"', said, count=1)
+    if new != said:
+        config.write_bytes(new.encode(errors="surrogateescape"))
+
+
+def _model_of(config: str) -> str:
+    line = _MODEL.search(config)
+    return "" if line is None else line[2]
