@@ -156,6 +156,7 @@ def _offered(name: str, s: Standing, sight: Sight) -> _Said:
             symbol="▲",
             words=f"{by} offers you {name} · the agent is silent",
             brief=f"{by} offers you {name}",
+            bare=f"{name} is offered to you",
             keys=(("t", "take", "accept"), ("x", "decline", "decline")),
         )
     to = one_line(s.offered_to or "", 30)
