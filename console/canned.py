@@ -16,6 +16,9 @@ from core.written import CARRY_ON, LARGEST, Unreadable, Written, read
 
 Shelf: TypeAlias = Mapping[str, Written | Unreadable]
 
+Files: TypeAlias = Mapping[str, str | Unreadable]
+"""What stands in files, by name, or why that can't be said."""
+
 _MOST = 500
 
 
@@ -25,43 +28,53 @@ class Kept:
 
     Attributes:
         name: What people call it.
-        text: Markdown.
+        text: Markdown, or why it can't be said.
         canned: The team's, or None for a file.
     """
 
     name: str
-    text: str
+    text: str | Unreadable
     canned: Canned | None = field(default=None)
 
+    @property
+    def said(self) -> Written | Unreadable:
+        """What it says."""
+        text = self.text
+        return text if isinstance(text, Unreadable) else read(self.name, text)
 
-def files_beside(config: Path | None) -> dict[str, str]:
+
+def files_beside(config: Path | None) -> Files:
     """The texts in the folder `replies` beside a configuration file."""
     return {} if config is None else read_replies(config.resolve().parent / "replies")
 
 
-def read_replies(folder: Path) -> dict[str, str]:
+def read_replies(folder: Path) -> Files:
     """The texts of a folder's Markdown files, by name; empty where there is none."""
-    found: dict[str, str] = {}
+    found: dict[str, str | Unreadable] = {}
     if not folder.is_dir():
         return found
     for path in sorted(folder.glob("*.md"))[:_MOST]:
         try:
             found[path.stem] = path.read_text(encoding="utf-8")[: LARGEST + 1]
-        except (OSError, UnicodeDecodeError):
-            continue
+        except UnicodeDecodeError:
+            why = "the file is no UTF-8 text"
+            found[path.stem] = Unreadable(name=path.stem, why=why)
+        except OSError as wrong:
+            why = f"the file: {(wrong.strerror or 'input/output error').lower()}"
+            found[path.stem] = Unreadable(name=path.stem, why=why)
     return found
 
 
-def kept(files: Mapping[str, str], team: Sequence[Canned]) -> tuple[Kept, ...]:
+def kept(files: Files, team: Sequence[Canned]) -> tuple[Kept, ...]:
     """Everything that is there, by name."""
     found = {c.name: Kept(name=c.name, text=c.text, canned=c) for c in team}
     found |= {name: Kept(name=name, text=text) for name, text in files.items()}
     return tuple(found[name] for name in sorted(found))
 
 
-def shelf(files: Mapping[str, str], team: Sequence[Canned]) -> Shelf:
+def shelf(files: Files, team: Sequence[Canned]) -> Shelf:
     """What all of it says, by name."""
-    return {k.name: read(k.name, k.text) for k in kept(files, team)}
+    return {k.name: k.said for k in kept(files, team)}
 
 
 def values_of(history: History, me: str) -> dict[str, str]:

@@ -222,6 +222,8 @@ def hints(commands: Sequence[Command], here: Here) -> list[tuple[Command, str]]:
         keys = [k for k in command.keys if not (here.typing and k in _TYPED)]
         if here.typing and not command.typing:
             continue
+        if command.id == "canned" and here.pane != "composer":
+            continue  # the reply itself goes before: there is no room for both
         if not keys or command_for(commands, keys[0], here) is not command:
             continue
         both = command.id == "down" and keys[0] == "j"

@@ -35,8 +35,11 @@ COMMANDS: tuple[Command, ...] = (
         keys=("ctrl+o",),
         words="a reply or a macro that is written already",
         short="written reply",
-        when=lambda h: h.mine and h.pane == "composer" and not h.noting,
+        when=lambda h: (
+            h.mine and h.pane != "find" and not (h.pane == "composer" and h.noting)
+        ),
         typing=True,
+        needs=MINE,
     ),
     Command(
         id="retry",

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
 
+from console.canned import Files
 from core.decision import Operator
 from core.errors import StoreUnreachable, UnknownTicket
 from core.flows.answer import DIRECTLY, Leaving
@@ -80,7 +81,8 @@ class Services:
         ascii: Whether the terminal can show nothing but ASCII.
         bell: Whether a notice of what waits for the person rings the bell.
         keys: Other keys for commands, by the command's id.
-        canned: Texts of written replies and macros that are files, by name.
+        canned: Reads the written replies and macros that are files, by name; asked
+            again whenever they are offered, since people write them meanwhile.
     """
 
     store: Store
@@ -98,7 +100,7 @@ class Services:
     ascii: bool = False
     bell: bool = False
     keys: Mapping[str, str] = field(default_factory=dict)
-    canned: Mapping[str, str] = field(default_factory=dict)
+    canned: Callable[[], Files] = dict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,7 +23,7 @@ from core.ports import Presence
 from core.standing import status
 from core.ticket import Json, JsonObject
 from core.turn import Run, RunRecord
-from core.written import Unreadable, Written, read
+from core.written import Unreadable, Written
 
 _GAP = "  "
 _ONE = 60
@@ -289,7 +289,7 @@ def canned(found: Sequence[Kept]) -> str:
 
 
 def _kept(kept: Kept) -> str:
-    said = read(kept.name, kept.text)
+    said = kept.said
     name = f"{one_line(kept.name, 60):24}"
     if isinstance(said, Unreadable):
         return f"{name} ! {one_line(said.why, 300)}"

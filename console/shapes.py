@@ -25,7 +25,7 @@ from core.standing import Standing, status
 from core.ticket import Actor, Json, JsonObject, TicketId
 from core.tool import ToolResult
 from core.turn import Run, RunRecord, Turn, Usage
-from core.written import Unreadable, Written, read
+from core.written import Unreadable, Written
 
 Shape = dict[str, Json]
 
@@ -424,7 +424,7 @@ def written(said: Written) -> Shape:
 
 def canned(kept: Kept) -> Shape:
     """A line of `handoff canned list`."""
-    said = read(kept.name, kept.text)
+    said = kept.said
     by = kept.canned
     shown: Shape = {"name": kept.name, "from": "file" if by is None else "store"}
     if isinstance(said, Unreadable):

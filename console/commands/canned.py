@@ -160,7 +160,7 @@ def _pair(said: str) -> tuple[str, str]:
     return name.strip(), value
 
 
-def _files() -> dict[str, str]:
+def _files() -> written.Files:
     return written.files_beside(base.config().file)
 
 

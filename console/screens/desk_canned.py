@@ -1,6 +1,8 @@
 """What the desk does with what is written already."""
 
+import asyncio
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import partial
 
 from console.canned import Shelf, shelf, values_of
@@ -15,6 +17,7 @@ from core.cleanse import one_line
 from core.errors import StoreUnreachable
 from core.flows.macro import Use
 from core.history import History
+from core.ports import Canned
 from core.ticket import TicketId
 from core.written import Written, filled, gaps, gaps_left, names_in
 
@@ -27,22 +30,22 @@ class DeskCanned(DeskActing, inherit_bindings=False):
     def __init__(self) -> None:
         super().__init__()
         self._shelf: Shelf | None = None
+        self._team: tuple[Canned, ...] = ()
 
     @property
     def written(self) -> Shelf:
         """Everything written, as far as it was read."""
         if self._shelf is None:
-            self._shelf = shelf(self.services.canned, ())
+            self._shelf = shelf(self.services.canned(), ())
         return self._shelf
 
     async def read_written(self) -> Shelf:
-        """Reads what the team keeps in the store; files alone where it is lost."""
-        try:
-            team = await team_replies(self.services.store)
-            self._shelf = shelf(self.services.canned, team)
-        except StoreUnreachable:  # the feed says so
-            pass
-        return self.written
+        """Reads files, and what the team keeps in the store, as they are by now."""
+        files = await asyncio.to_thread(self.services.canned)
+        with suppress(StoreUnreachable):  # the feed says so
+            self._team = await team_replies(self.services.store)
+        self._shelf = shelf(files, self._team)
+        return self._shelf
 
     def gaps_in(self, text: str) -> tuple[str, ...]:
         """Names of written replies that still stand in a text in braces."""
@@ -52,7 +55,11 @@ class DeskCanned(DeskActing, inherit_bindings=False):
     def _do_canned(self) -> None:
         history = self.history
         if history is None:
+            self.tell("The ticket is still being read: once more", good=False)
             return
+        if self.pane() != "composer":
+            self.noting = False
+            self.composer_again()
         values = values_of(history, self.me)
         panel = CannedPanel(self.written, partial(filled, values=values))
         self.app.push_screen(panel, partial(self._chosen, history, values))

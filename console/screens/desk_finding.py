@@ -7,6 +7,7 @@ from typing_extensions import override
 from console.keymap import possible, why_not
 from console.keytable import MINE
 from console.live import glance
+from console.screens.acts import Said
 from console.screens.desk_team import DeskTeam
 from console.screens.palette import PalettePanel
 from core.errors import StoreUnreachable
@@ -36,6 +37,13 @@ class DeskFinding(DeskTeam, inherit_bindings=False):
             tickets=self._tickets,
         )
         self.app.push_screen(panel, answer)
+        self.act(self._learn_shelf(panel))
+
+    async def _learn_shelf(self, panel: PalettePanel) -> Said:
+        found = await self.read_written()
+        if panel.is_attached:
+            panel.learn(found)
+        return Said(words="", done=True)
 
     async def _tickets(self, words: str) -> Sequence[QueueRow]:
         """The first tickets that hold these words, none where the store is away."""

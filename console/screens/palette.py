@@ -145,6 +145,19 @@ class PalettePanel(Panel[str]):
         box.value, self.early = self.early, ""
         self.set_focus(box)
 
+    def learn(self, shelf: Shelf) -> None:
+        """Offers what is written by now; the cursor stays on its name."""
+        if shelf == self.shelf:
+            return
+        self.shelf = shelf
+        for choices in self.query(Choices):  # none yet, or none any more
+            chosen = choices.chosen
+            found = self._found(self.query_one(Input).value)
+            choices.show(found)
+            names = [choice.id for choice in found]
+            if chosen in names:
+                choices.step(names.index(chosen))
+
     @override
     def take_key(self, event: events.Key) -> bool:
         """Keeps what is typed before the search line is there."""

@@ -5,12 +5,14 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from types import MappingProxyType
 
 from textual import events
 from textual.keys import _character_to_key
 from textual.pilot import Pilot
 
 from console.app import HandoffApp
+from console.canned import Files
 from console.live import Services
 from console.screens.decision import DecisionPanel
 from console.screens.desk import Desk
@@ -70,6 +72,7 @@ def services_on(
     me: Operator = ME,
     still: bool = False,
     clock: Clock | None = None,
+    canned: Files | Callable[[], Files] = MappingProxyType({}),
     **more: object,
 ) -> Services:
     """What the console on a store works with."""
@@ -79,6 +82,7 @@ def services_on(
         clock=clock or (StillClock() if still else WallClock()),
         ids=Numbered(),
         zone=UTC,
+        canned=canned if callable(canned) else lambda: canned,
         **more,  # type: ignore[arg-type] # as the dataclass has them
     )
 

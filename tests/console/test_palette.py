@@ -33,7 +33,7 @@ def test_every_action_is_found_also_where_it_is_not_possible_and_then_it_is_last
 
 def test_no_ticket_key_is_silent() -> None:
     keys = {key for c in COMMANDS if c.group == "Ticket" for key in c.keys}
-    keys -= {"ctrl+s", "ctrl+enter", "ctrl+o", "space", "enter"}
+    keys -= {"ctrl+s", "ctrl+enter", "space", "enter"}
     silent = [key for key in sorted(keys) if not needed_for(COMMANDS, key, Here())]
     assert silent == []
     assert needed_for(COMMANDS, "u", Here(ticket=True)) != ""

@@ -1,9 +1,12 @@
 """Written replies and macros at the desk: searched, previewed, filled, then done."""
 
+from pathlib import Path
+
 from textual.pilot import Pilot
 from textual.widgets import Input
 
 from console.app import HandoffApp
+from console.canned import read_replies
 from console.screens.canned import CannedPanel
 from console.screens.macro import MacroPanel
 from console.widgets.composer import Composer
@@ -84,6 +87,35 @@ async def test_a_file_that_cant_be_read_is_said_and_not_chosen(
         await until(pilot, lambda: "line 2: unknown key 'send'" in screen_text(app))
         await press(pilot, "enter")
         assert isinstance(app.screen, CannedPanel)
+
+
+async def test_files_are_offered_from_any_pane_as_they_are_when_the_list_opens(
+    counter: Counter, tmp_path: Path
+) -> None:
+    ticket = await counter.writes("Where?")
+    folder = tmp_path / "replies"
+    folder.mkdir()
+    async with sitting(counter.store, canned=lambda: read_replies(folder)) as (
+        pilot,
+        app,
+    ):
+        await shown(pilot, app, ticket)
+        await press(pilot, "ctrl+o")
+        await until(pilot, lambda: "Take the ticket over first" in told(app))
+        await held(pilot, app)
+        (folder / "soon.md").write_text("By Thursday.")
+        (folder / "torn.md").write_bytes(b"caf\xe9")
+        desk_of(app).go("queue")
+        await until(pilot, lambda: desk_of(app).pane() == "queue")
+        await press(pilot, "ctrl+o")
+        await until(pilot, lambda: "torn  can't be read" in screen_text(app))
+        await press(pilot, *"torn")
+        await until(pilot, lambda: "the file is no UTF-8 text" in screen_text(app))
+        await press(pilot, *["backspace"] * 4, *"soon")
+        await until(pilot, lambda: "By Thursday." in screen_text(app))
+        await press(pilot, "enter")
+        await until(pilot, lambda: desk_of(app).pane() == "composer")
+        assert desk_of(app).query_one(Composer).text == "By Thursday."
 
 
 async def test_a_macro_is_shown_whole_filled_by_the_person_and_done_by_enter(
