@@ -36,7 +36,9 @@ class Here:
         runs: Whether the agent has worked on it.
         noting: Whether a note is being written.
         offered: Whether a colleague offers it to the person.
+        offers: Whether the person offers it to a colleague.
         doubts: Whether an action on it is in doubt.
+        ready: Whether something approved is not carried out on it yet.
         match: Which match of how many the search stands on, as in `2 of 5`, or "".
     """
 
@@ -58,7 +60,9 @@ class Here:
     runs: bool = False
     noting: bool = False
     offered: bool = False
+    offers: bool = False
     doubts: bool = False
+    ready: bool = False
     match: str = ""
 
 
@@ -76,6 +80,7 @@ class Command:
         words: What it does.
         short: For the hint line; "" keeps it out of there.
         when: Whether it is possible here.
+        hinted: Whether it is worth a place in the hint line here.
         typing: Whether it acts while somebody types.
         group: For the help.
         meant: What was not done where its key came in the midst of typing; "" for a
@@ -89,6 +94,7 @@ class Command:
     words: str
     short: str = ""
     when: Callable[[Here], bool] = lambda _: True
+    hinted: Callable[[Here], bool] = lambda _: True
     typing: bool = False
     group: str = "Ticket"
     meant: str = ""
@@ -217,7 +223,9 @@ def hints(commands: Sequence[Command], here: Here) -> list[tuple[Command, str]]:
     """The few commands worth saying here, with the key to say."""
     out = []
     for command in commands:
-        if not command.short or not possible(command, here):
+        if not command.short or not command.hinted(here):
+            continue
+        if not possible(command, here):
             continue
         keys = [k for k in command.keys if not (here.typing and k in _TYPED)]
         if here.typing and not command.typing:

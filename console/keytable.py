@@ -135,8 +135,10 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         id="act",
         keys=("A",),
-        words="use a tool, or execute what was approved",
+        words="use a tool, or carry out what was approved",
+        short="carry out",
         when=lambda h: h.mine,
+        hinted=lambda h: h.ready,
         needs=MINE,
     ),
     Command(

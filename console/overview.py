@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
-from core.decision import Decision, DecisionState, Operator
+from core.decision import READY, Decision, DecisionState, Operator
 from core.history import QueueRow, Reply
 from core.ledger import Sums
 from core.ports import Pause, Presence, QueueQuery, Spent, Store, Transaction, Worker
@@ -24,6 +24,7 @@ class Overview:
         counts: Tickets by view.
         workers: Those that reported within the last day.
         decisions: Those that wait.
+        approved: Those that are approved and not carried out yet.
         undelivered: Replies that did not reach their buyer.
         moved: Money moved today in the person's zone, by tool and currency.
         spent: What the model cost today, in the person's zone.
@@ -39,6 +40,7 @@ class Overview:
     counts: Mapping[str, int]
     workers: tuple[Worker, ...]
     decisions: tuple[Decision, ...]
+    approved: tuple[Decision, ...]
     undelivered: tuple[Reply, ...]
     moved: Mapping[str, Sums]
     spent: Spent
@@ -59,9 +61,8 @@ async def overview(store: Store, me: str, zone: tzinfo | None = None) -> Overvie
 
     def look(tx: Transaction) -> Overview:
         people = tx.operators()
-        decisions = tuple(
-            d for d in tx.decisions(open_only=True) if d.state is DecisionState.PENDING
-        )
+        found = tx.decisions(open_only=True)
+        decisions = tuple(d for d in found if d.state is DecisionState.PENDING)
         local = tx.now.astimezone(zone)
         midnight = local.replace(hour=0, minute=0, second=0, microsecond=0)
         return Overview(
@@ -71,6 +72,7 @@ async def overview(store: Store, me: str, zone: tzinfo | None = None) -> Overvie
             counts=tx.counts(me),
             workers=tx.workers(),
             decisions=decisions,
+            approved=tuple(d for d in found if d.state in READY),
             undelivered=tuple(r for r in tx.outbox() if r.state in _LOST),
             moved=tx.moved_since(midnight),
             spent=tx.model_costs(midnight),

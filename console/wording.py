@@ -139,6 +139,13 @@ def what_waits(standing: Standing) -> str:
     return ""
 
 
+def proposal_words(decision: Decision | None) -> str | None:
+    """What a decision would do, such as `refund_order 556.00 EUR`; None for none."""
+    if decision is None:
+        return None
+    return f"{one_line(decision.tool, 30)} {money(*decision.moves)}".rstrip()
+
+
 def state_of(  # one branch for each status
     row: QueueRow, me: str, now: datetime, *, workers: int
 ) -> Word:

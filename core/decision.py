@@ -265,6 +265,13 @@ def cannot_be_read(decision: Decision) -> str:
     )
 
 
+def approvers(decision: Decision) -> str:
+    """Who decided it, of two who approved both: `Sam`, `Sam and Noor`; or ""."""
+    stands = decision.state in READY or decision.state is DecisionState.EXECUTED
+    both = [decision.first if stands else None, decision.decided_by]
+    return " and ".join(dict.fromkeys(name for name in both if name))
+
+
 def _rejected(
     decision: Decision, verdict: Verdict, by: Operator, now: datetime
 ) -> Decision:

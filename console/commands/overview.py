@@ -52,6 +52,7 @@ def _document(seen: Overview) -> shapes.Shape:
         "held": [shapes.queue_row(r, seen.presences) for r in seen.held],
         "runs": [shapes.queue_row(r, seen.presences) for r in seen.runs],
         "decisions": [shapes.decision(d) for d in seen.decisions],
+        "approved": [shapes.decision(d) for d in seen.approved],
         "undelivered": [shapes.reply(r) for r in seen.undelivered],
         "moved_today": {
             tool: {currency: shapes.money(amount) for currency, amount in sums.items()}

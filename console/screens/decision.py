@@ -1,9 +1,7 @@
 """The card of a decision: approve, change, reject.
 
-The focus is on Cancel. `y` approves, and only once the whole card has been on the
-screen; `e` opens the arguments as a form, `x` asks for a reason. The key that opens
-the card does nothing here, and a key in the midst of typing decides nothing
-(`pace`).
+`y` approves, `e` opens the arguments as a form, `x` asks for a reason; what guards
+them is said in `card`.
 """
 
 from collections.abc import Callable
@@ -15,9 +13,8 @@ from textual.widgets import Input
 from typing_extensions import override
 
 from console.screens.arguments import ArgumentsForm, fields_of, judged_line
+from console.screens.card import CardPanel
 from console.screens.pace import paced
-from console.screens.panel import Panel
-from console.widgets.card_lines import card_lines
 from console.widgets.line_view import LineView
 from console.widgets.sight import Sight
 from console.widgets.spans import Line, line
@@ -47,17 +44,13 @@ class Ruling:
     seen: int
 
 
-class DecisionPanel(Panel[Ruling]):
+class DecisionPanel(CardPanel[Ruling]):
     """The card."""
 
     def __init__(
         self, decision: Decision, history: History, sight: Callable[[int], Sight]
     ) -> None:
-        super().__init__()
-        self.decision = decision
-        self.history = history
-        self.sight = sight
-        self.read_whole = False
+        super().__init__(decision, history, sight)
         self.asking = ""
         self.spec: ToolSpec | None = None
 
@@ -71,26 +64,6 @@ class DecisionPanel(Panel[Ruling]):
             yield LineView(id="panel-keys")
 
     @override
-    def on_mount(self) -> None:
-        """Shows the card; nothing has the focus but Cancel."""
-        super().on_mount()
-        self._draw()
-        self.watch(self.query_one("#card"), "scroll_y", self._looked, init=False)
-
-    def on_resize(self) -> None:
-        """Looks again whether the whole card is on the screen."""
-        self.call_after_refresh(self._looked)
-
-    def renew(self, history: History) -> None:
-        """Shows what came since: a newer message, another's verdict."""
-        decision = history.decision(self.decision.id)
-        if decision is None:
-            return
-        grown = history.newest_buyer_seq() > self.history.newest_buyer_seq()
-        self.decision, self.history = decision, history
-        self.read_whole = self.read_whole and not grown
-        self._draw()
-
     def tick(self) -> None:
         """Shows how long it still waits, and that it has expired."""
         if self.decision.state is DecisionState.PENDING:
@@ -107,18 +80,7 @@ class DecisionPanel(Panel[Ruling]):
             return "it has expired: nothing was decided"
         return ""
 
-    def _draw(self) -> None:
-        decision, history = self.decision, self.history
-        for card in self.query("#card").results(LineView):  # none before the first
-            card.draw(lambda width: card_lines(decision, history, self.sight(width)))
-            self.call_after_refresh(self._looked)
-
-    def _looked(self) -> None:
-        card = self.query_one("#card", LineView)
-        if card.size.height and card.at_end:
-            self.read_whole = True
-        self.query_one("#panel-keys", LineView).show([self._keys()])
-
+    @override
     def _keys(self) -> Line:
         if self._over:
             return line((f"{self._over}   ", "wait"), ("esc", "key"), (" close", "dim"))
@@ -136,23 +98,11 @@ class DecisionPanel(Panel[Ruling]):
                 ("esc", "key"),
                 (" back", "dim"),
             )
-        cancel = (("▸ esc Cancel", "strong"), ("    ", "dim"))
+        reject = (("x", "key"), (" reject", "text"))
         if self.decision.unreadable is not None:
-            return line(*cancel, ("x", "key"), (" reject", "text"))
-        read = self.read_whole
-        return line(
-            *cancel,
-            ("y", "key" if read else "faint"),
-            (
-                " approve" if read else " approve (read on: j)",
-                "text" if read else "faint",
-            ),
-            ("    ", "dim"),
-            ("e", "key"),
-            (" edit    ", "text"),
-            ("x", "key"),
-            (" reject", "text"),
-        )
+            return line(("▸ esc Cancel", "strong"), ("    ", "dim"), *reject)
+        edit = (("    ", "dim"), ("e", "key"), (" edit    ", "text"))
+        return (*self._cancel_or("approve"), *line(*edit, *reject))
 
     @override
     def pressed(self, key: str) -> bool:
@@ -169,23 +119,9 @@ class DecisionPanel(Panel[Ruling]):
             case "e" | "x":
                 what = "override" if key == "e" else "reject"
                 self._if_meant(lambda: self._ask(what), "nothing was decided")
-            case "j" | "down" | "pagedown" | "space":
-                self._scroll(1 if key in {"j", "down"} else 8)
-            case "k" | "up" | "pageup":
-                self._scroll(-1 if key in {"k", "up"} else -8)
-            case "G" | "end":
-                self._scroll(100_000)
-            case "enter":
-                self.dismiss(None)
             case _:
-                return False
+                return self._read_on(key)
         return True
-
-    def _scroll(self, lines: int) -> None:
-        card = self.query_one("#card", LineView)
-        lowest = max(0, len(card.lines) - card.size.height)
-        card.to_row(max(0, min(card.scroll_offset.y + lines, lowest)))
-        self.call_after_refresh(self._looked)
 
     def _approve(self) -> None:
         if not self.read_whole:

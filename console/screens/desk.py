@@ -22,7 +22,7 @@ from console.keymap import command_for, needed_for, with_keys
 from console.keytable import COMMANDS
 from console.live import Follower, Glance, Lost, Services
 from console.screens.acts import Acts
-from console.screens.decision import DecisionPanel
+from console.screens.card import CardPanel
 from console.screens.desk_reads import Reads, Window
 from console.screens.desk_upsets import DeskUpsets
 from console.screens.desk_writing import Drafts
@@ -220,7 +220,7 @@ class Desk(DeskUpsets):
         queue = self.query_one(Queue)
         queue.mark_read(history.ticket.id, history.standing.last_seq)
         above = self.app.screen
-        if isinstance(above, DecisionPanel):
+        if isinstance(above, CardPanel):
             above.renew(history)
         self.follow_take_over(history)
 

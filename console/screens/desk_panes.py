@@ -20,9 +20,15 @@ from console.widgets.sight import Sight, asked_of, paused_at
 from console.widgets.spans import Line, line
 from console.widgets.timeline import Timeline
 from console.widgets.timeline_values import Reader
-from console.wording import doing, span_of, stopped_words, when
+from console.wording import (
+    doing,
+    proposal_words,
+    span_of,
+    stopped_words,
+    when,
+)
 from core.cleanse import one_line
-from core.decision import Decision, DecisionState, Role
+from core.decision import READY, Decision, DecisionState, Role
 from core.history import History, Reply, under_way
 from core.ports import Presence
 from core.standing import Standing
@@ -86,6 +92,12 @@ class DeskPanes(Screen[None], inherit_bindings=False):
         )
         return next(waiting, None)
 
+    def approved(self) -> Decision | None:
+        """The first decision that is approved and not carried out yet."""
+        if self.history is None:
+            return None
+        return next((d for d in self.history.decisions if d.state in READY), None)
+
     def undoable(self) -> Reply | None:
         """The person's reply that has not left yet and can be taken back."""
         if self.history is None:
@@ -121,7 +133,9 @@ class DeskPanes(Screen[None], inherit_bindings=False):
             runs=self.history is not None and bool(self.history.runs),
             noting=self.noting,
             doubts=standing is not None and bool(standing.doubts),
+            ready=standing is not None and bool(standing.ready),
             offered=standing is not None and standing.offered_to == self.me,
+            offers=standing is not None and standing.offered_by == self.me,
             match=timeline.match if pane == "timeline" else "",
         )
 
@@ -144,6 +158,7 @@ class DeskPanes(Screen[None], inherit_bindings=False):
             others=self.reads.others,
             asked=asked_of(self.history),
             tool=self._awaited(),
+            approved=proposal_words(self.approved()),
             paused_at=paused_at(self.history),
         )
 
@@ -275,7 +290,7 @@ class DeskPanes(Screen[None], inherit_bindings=False):
         self.view("strip-rule").draw(lambda w: [line(("─" * w, "faint"))])
 
     def _paint_inline(self, history: History) -> None:
-        decision = self.pending()
+        decision = self.pending() or self.approved()
         box = self.query_one("#inline")
         box.set_class(decision is not None, "-open")
         if decision is not None:

@@ -11,7 +11,7 @@ from datetime import datetime
 from textual import events
 from typing_extensions import override
 
-from console.screens.decision import DecisionPanel
+from console.screens.card import CardPanel
 from console.screens.desk_notices import DeskNotices
 from console.screens.panel import Panel
 from console.widgets.queue import Queue
@@ -76,7 +76,7 @@ class DeskUpsets(DeskNotices, inherit_bindings=False):
         if before is not None and not -1 < (now - before).total_seconds() < _LATE:
             self.look_again()
         above = self.app.screen
-        if isinstance(above, DecisionPanel):
+        if isinstance(above, CardPanel):
             above.tick()
 
     def look_again(self) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 
 from console.screens.acts import Said, told
 from console.screens.ask import AskPanel, PickPanel
+from console.screens.card import CarryOutPanel
 from console.screens.desk_finding import DeskFinding
 from console.screens.tool_form import ToolPanel
 from console.screens.work_acts import WorkActs
@@ -59,13 +60,23 @@ class DeskWorking(DeskFinding, inherit_bindings=False):
 
         def chosen(name: str) -> None:
             if name in ready:
-                self.act(self.work.execute(ticket, ready[name]))
+                self._carry_out(ready[name], history)
             else:
                 self._fill_in(ticket, tools[name], history)
 
         title = f"Use a tool on {one_line(ticket, 40)}"
         self._pick(title, choices, chosen)
         return Said(words="", done=True)
+
+    def _carry_out(self, decision: Decision, history: History) -> None:
+        """Shows an approved decision whole, and executes it once that is wanted."""
+
+        def answer(sure: bool | None) -> None:  # noqa: FBT001 # Textual's own form
+            if sure:
+                self.act(self.work.execute(history.ticket.id, decision))
+
+        panel = CarryOutPanel(decision, history, self.sight)
+        self.app.push_screen(panel, answer)
 
     async def _newest(self, ticket: TicketId) -> History:
         """What is stored now: a row may know more than the chart that was read."""

@@ -160,13 +160,15 @@ def _offered(name: str, s: Standing, sight: Sight) -> _Said:
             keys=(("t", "take", "accept"), ("x", "decline", "decline")),
         )
     to = one_line(s.offered_to or "", 30)
-    words = f"{by} offers it to {to}{sight.presence.get(s.offered_to or '', '')}"
+    mine = s.offered_by == sight.me
+    verb = "You offer" if mine else f"{by} offers"
+    words = f"{verb} it to {to}{sight.presence.get(s.offered_to or '', '')}"
     return _Said(
         role="solid-wait",
         symbol="▲",
         words=words,
         brief=f"Offered to {to}",
-        keys=_TAKE,
+        keys=(("t", "take", "take it back"),) if mine else _TAKE,
     )
 
 
@@ -174,13 +176,19 @@ def _mine(name: str, s: Standing, since: datetime, sight: Sight) -> _Said:
     at = when(since, sight.now, sight.zone)
     caught = f" · {len(s.withheld)} withheld" if s.withheld else ""
     give = ("R", "give_back", "give back")
+    keys: Keys = (give,)
+    if caught:
+        keys = (("w", "withheld", "look"), give)
+    elif s.ready:
+        caught = f" · approved: {sight.approved or 'an action'}"
+        keys = (("A", "act", "carries it out"), give)
     return _Said(
         role="solid-yours",
         symbol="■",
         words=f"YOU HOLD {name} since {at} · the agent is silent{caught}",
         brief=f"YOU HOLD {name} since {at}{caught}",
         bare=f"YOU HOLD {name}{caught}",
-        keys=(("w", "withheld", "look"), give) if caught else (give,),
+        keys=keys,
     )
 
 
@@ -206,6 +214,8 @@ def _free(s: Standing, sight: Sight, workers: int) -> _Said:
             role, words = "solid-agent", "The agent is next"
             if not workers:
                 role, words = "solid-wait", "For the agent, but no agent is running"
+            if s.ready:
+                return _next_run(role, words, sight)
         case Status.RESOLVED:
             return _Said(role="solid-quiet", symbol="✓", words="Resolved", keys=_TAKE)
         case _:
@@ -213,6 +223,18 @@ def _free(s: Standing, sight: Sight, workers: int) -> _Said:
             words = f"Waiting for the buyer{lost if s.undelivered else ''}"
             role = "solid-quiet"
     return _Said(role=role, symbol="○", words=words, keys=_TAKE)
+
+
+def _next_run(role: str, words: str, sight: Sight) -> _Said:
+    what = sight.approved or "an action"
+    return _Said(
+        role=role,
+        symbol="○",
+        words=f"{words} · approved: {what}; its next run carries it out",
+        brief=f"{words} · approved: {what}",
+        bare=f"Approved: {what}",
+        keys=_TAKE,
+    )
 
 
 def _paused(words: str) -> _Said:

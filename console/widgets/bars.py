@@ -122,6 +122,10 @@ def _hint(command: Command, key: str, here: Here) -> Line:
         words = "search"
     elif command.id == "next_match" and here.match:
         words = f"next · {here.match}"
+    elif command.id == "take" and here.offered:
+        words = "accept"
+    elif command.id == "take" and here.offers:
+        words = "take it back"
     elif command.id == "send" and here.noting:
         words = "keep the note"
     return (Span(key, "key", command.id), Span(f" {words}   ", "dim", command.id))

@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from datetime import timedelta
 
 from console.widgets.sight import Sight
-from console.widgets.spans import EMPTY, Line, clip, cut, line, named, paragraph
+from console.widgets.spans import EMPTY, Line, Span, clip, cut, line, named, paragraph
 from console.wording import cannot_be_read, count, money, span_of, when
 from core.cleanse import changed, cleanse, one_line
-from core.decision import Decision
+from core.decision import READY, Decision, approvers
 from core.history import History
 from core.journal import Message, ToolCalled, ToolReturned
 from core.ticket import Json
@@ -37,6 +37,10 @@ def inline_lines(decision: Decision, history: History, sight: Sight) -> list[Lin
     if left > 0:
         lines.append(line((f"{'':<{_COLUMN}}and {left} more on the card", "wait")))
     lines.append(_brief("rule", decision.rule, sight.width))
+    if decision.state in READY:
+        lines += [*_verdict(decision, sight), _since(decision, history)]
+        lines.append(to_carry_out(history, sight))
+        return [clip(spans, sight.width) for spans in lines]
     lines.append(_since(decision, history))
     lines.append(
         line(
@@ -45,6 +49,21 @@ def inline_lines(decision: Decision, history: History, sight: Sight) -> list[Lin
         )
     )
     return [clip(spans, sight.width) for spans in lines]
+
+
+def to_carry_out(history: History, sight: Sight, margin: str = "") -> Line:
+    """Who carries out what is approved, and with which key."""
+    holder = history.standing.held_by
+    if holder == sight.me:
+        return (Span(margin, "dim"), Span("A", "key", "act"), Span(_BY_ME, "dim"))
+    if holder is not None:
+        return line((f"{margin}{one_line(holder, 30)}, who holds it, can", "dim"))
+    if history.standing.run is not None:
+        return line((f"{margin}the agent, at work now, carries it out", "dim"))
+    return line((f"{margin}the agent's next run carries it out", "dim"))
+
+
+_BY_ME = " carries it out, once you have confirmed it"
 
 
 def card_lines(decision: Decision, history: History, sight: Sight) -> list[Line]:
@@ -60,20 +79,7 @@ def card_lines(decision: Decision, history: History, sight: Sight) -> list[Line]
     read = Counter(filter(None, (_read(seq, history) for seq in decision.evidence)))
     parts = [name if times == 1 else f"{name} x{times}" for name, times in read.items()]
     lines += _pair("agent read", ", ".join(parts) or "nothing", width)
-    if decision.four_eyes:
-        said = (
-            f"{decision.first} approved; another person must too"
-            if (decision.first)
-            else "two different people must approve"
-        )
-        lines += _pair("four eyes", said, width)
-    left = decision.expires_at - sight.now
-    ends = f"expires in {span_of(left)}" if left > timedelta(0) else "expired"
-    lines += _pair(
-        "waits",
-        f"since {when(decision.proposed_at, sight.now, sight.zone)}, {ends}",
-        width,
-    )
+    lines += _verdict(decision, sight)
     lines += [_since(decision, history), *_newer(decision, history, width)]
     return lines
 
@@ -145,6 +151,27 @@ def _changed_by(decision: Decision, more: str) -> Line:
     first = one_line(decision.first or decision.decided_by or "", 24)
     said = f"CHANGED by {first}; {more}"
     return line((f"{'':<{_COLUMN}}", "dim"), (said, "wait"))
+
+
+def _verdict(decision: Decision, sight: Sight) -> list[Line]:
+    """Who has approved it, or who must, and for how long it still waits."""
+    width = sight.width
+    if decision.decided_at is not None and decision.state in READY:
+        at = when(decision.decided_at, sight.now, sight.zone)
+        by = approvers(decision)
+        return _pair("approved", f"by {by} {at}, not carried out yet", width)
+    lines: list[Line] = []
+    if decision.four_eyes:
+        said = (
+            f"{decision.first} approved; another person must too"
+            if (decision.first)
+            else "two different people must approve"
+        )
+        lines += _pair("four eyes", said, width)
+    left = decision.expires_at - sight.now
+    ends = f"expires in {span_of(left)}" if left > timedelta(0) else "expired"
+    since = when(decision.proposed_at, sight.now, sight.zone)
+    return [*lines, *_pair("waits", f"since {since}, {ends}", width)]
 
 
 def _brief(name: str, value: str, width: int) -> Line:

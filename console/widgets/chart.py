@@ -7,6 +7,7 @@ same in the few lines that a narrower one can spare.
 import json
 from collections.abc import Mapping
 
+from console.widgets.card_lines import to_carry_out
 from console.widgets.chart_runs import runs_lines
 from console.widgets.sight import Sight, title_line
 from console.widgets.spans import (
@@ -30,7 +31,7 @@ from console.wording import (
     when,
 )
 from core.cleanse import one_line
-from core.decision import Decision, DecisionState
+from core.decision import Decision, DecisionState, approvers
 from core.history import History
 from core.identity import Identity
 from core.journal import IdentityChanged, Message
@@ -200,15 +201,24 @@ def _decisions(history: History, sight: Sight) -> list[Line]:
         if decision.state is DecisionState.PENDING:
             lines += _pending(decision, sight)
         elif decision.open:
-            by = one_line(decision.decided_by or "", 24)
-            lines.append(
-                line(
-                    ("✓ ", "ok"),
-                    (one_line(decision.id, 20), "text"),
-                    (f" approved by {by}, not executed yet", "dim"),
-                )
-            )
+            lines += _approved(decision, history, sight)
     return [title_line("DECISION"), *lines] if lines else []
+
+
+def _approved(decision: Decision, history: History, sight: Sight) -> list[Line]:
+    """What is approved, by whom, and who will carry it out."""
+    amount = money(*decision.moves)
+    by = one_line(approvers(decision), 50)
+    return [
+        line(
+            ("○ ", "ok"),
+            (f"{amount} " if amount else "", "strong"),
+            (one_line(decision.tool, 30), "strong"),
+            (f" {one_line(decision.id, 20)}", "dim"),
+        ),
+        line((f"  approved by {by}, not carried out", "dim")),
+        clip(to_carry_out(history, sight, margin="  "), sight.width),
+    ]
 
 
 def _pending(decision: Decision, sight: Sight) -> list[Line]:
@@ -318,13 +328,15 @@ def _money_words(history: History) -> Line:
         amount = money(action.amount, action.currency) or one_line(action.tool, 20)
         spans += [(symbol, role), (f"{amount}  ", "text")]
     for decision in history.decisions:
-        if decision.state is DecisionState.PENDING:
-            amount = money(*decision.moves)
-            spans += [
-                ("▲ ", "wait"),
-                (f"{amount or one_line(decision.tool, 20)} ", "text"),
-                (one_line(decision.id, 20) + "  ", "dim"),
-            ]
+        if not decision.open:
+            continue
+        pending = decision.state is DecisionState.PENDING
+        amount = money(*decision.moves) or one_line(decision.tool, 20)
+        spans += [
+            ("▲ ", "wait") if pending else ("○ ", "ok"),
+            (f"{amount} " if pending else f"{amount} approved ", "text"),
+            (one_line(decision.id, 20) + "  ", "dim"),
+        ]
     return line(*spans)
 
 

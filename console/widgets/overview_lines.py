@@ -7,7 +7,15 @@ from console.manner import number
 from console.overview import Overview
 from console.widgets.sight import Sight
 from console.widgets.spans import Line, Span, clip, cut, fit, line, named, width_of
-from console.wording import count, doing, money, span_of, stopped_words, sums_words
+from console.wording import (
+    count,
+    doing,
+    money,
+    proposal_words,
+    span_of,
+    stopped_words,
+    sums_words,
+)
 from core.cleanse import one_line
 from core.history import QueueRow
 
@@ -23,6 +31,7 @@ def overview_lines(seen: Overview, sight: Sight) -> list[Line]:
         _workers(seen),
         _ages(seen),
         _approvals(seen),
+        *_approved(seen),
         _doubts(seen),
         _undelivered(seen),
         _moved(seen),
@@ -77,6 +86,15 @@ def _approvals(seen: Overview) -> tuple[str, str, str]:
     verb = "waits" if many == 1 else "wait"
     words = f"{many} {verb}{more}; the next expires in {left}"
     return "approvals", words, "wait"
+
+
+def _approved(seen: Overview) -> list[tuple[str, str, str]]:
+    """What is approved and not carried out yet, where there is any."""
+    shown = [f"{one_line(d.ticket, 24)} {proposal_words(d)}" for d in seen.approved]
+    if len(shown) > _SUMS:
+        shown = [*shown[:_SUMS], "…"]
+    words = f"{len(seen.approved)} not carried out yet: {', '.join(shown)}"
+    return [("approved", words, "wait")] if shown else []
 
 
 def _doubts(seen: Overview) -> tuple[str, str, str]:

@@ -23,6 +23,7 @@ class Sight:
         others: Other tickets of the same verified customer.
         asked: The turn whose model call is not answered yet, and since when.
         tool: The tool whose answer the run waits for, or None.
+        approved: What is approved and not carried out yet, in words, or None.
         paused_at: When the agent was stopped on this ticket, where that is known.
     """
 
@@ -35,6 +36,7 @@ class Sight:
     others: tuple[QueueRow, ...] = ()
     asked: tuple[int, datetime] | None = None
     tool: str | None = None
+    approved: str | None = None
     paused_at: datetime | None = None
 
 

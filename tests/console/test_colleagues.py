@@ -136,7 +136,8 @@ async def test_a_ticket_is_offered_from_the_desk_and_the_offer_is_seen_by_all(
         await until(pilot, lambda: "who accepts or declines" in screen_text(app))
         await picked(pilot, app, "@Mira")
         await until(pilot, lambda: "Offered to Mira" in told(app))
-        await until(pilot, lambda: "offers it to Mira" in pane_text(app, "banner"))
+        await until(pilot, lambda: "You offer it to Mira" in pane_text(app, "banner"))
+        assert "t take it back" in pane_text(app, "banner")
         assert "x decline" not in pane_text(app, "banner")
     assert (await stored(counter.store, ticket)).standing.offered_to == "Mira"
 

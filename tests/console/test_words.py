@@ -197,6 +197,7 @@ def test_f128_the_overview_cleanses_every_name() -> None:
         counts=COUNTS,
         workers=(),
         decisions=(),
+        approved=(),
         undelivered=(),
         moved={bad: {bad: Decimal(556), "GBP": Decimal("20.00")}},
         spent=Spent(runs=2, cost_usd=Decimal("0.5"), unknown=1),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from textual.pilot import Pilot
 
 from console.app import HandoffApp
+from console.screens.card import CarryOutPanel
 from core.decision import Operator, Role, Verdict
 from core.flows.amend import verify
 from core.flows.house import Hands
@@ -103,13 +104,47 @@ async def test_rule_06_what_needs_a_decision_is_proposed_and_executed_from_the_d
         await until(pilot, lambda: "a supervisor decides" in told(app))
         (proposed,) = (await stored(counter.store, ticket)).decisions
         await decide(counter.store, proposed.id, APPROVE, SAM, ())
-        await until(pilot, lambda: "approved by Sam" in screen_text(app))
+        await until(pilot, lambda: "A carries it out" in screen_text(app))
         await press(pilot, "A")
         await picked(pilot, app, proposed.id)
+        await until(pilot, lambda: isinstance(app.screen, CarryOutPanel))
+        await until(pilot, lambda: "y carry it out" in screen_text(app))
+        await until(pilot, lambda: app.screen.listening)
+        await press(pilot, "y")
         await until(pilot, lambda: "refund_order is done" in told(app))
     history = await stored(counter.store, ticket)
     assert history.decisions[0].state.value == "executed"
     assert bench.shop.effects == 1
+
+
+async def test_rule_06_what_was_approved_is_shown_whole_and_enter_never_carries_it_out(
+    counter: Counter,
+) -> None:
+    bench = Bench(counter)
+    await counter.store.write(lambda tx: tx.save_operator(SAM))
+    async with bench.holding() as (pilot, app, ticket):
+        await press(pilot, "A")
+        await picked(pilot, app, "refund_order")
+        await filled_in(pilot, app, order_id="O-1", amount="80.00")
+        await until(pilot, lambda: "a supervisor decides" in told(app))
+        (proposed,) = (await stored(counter.store, ticket)).decisions
+        await decide(counter.store, proposed.id, APPROVE, SAM, ())
+        await until(pilot, lambda: "A carries it out" in screen_text(app))
+        await counter.writes("Please wait with that.", ticket=ticket)
+        await until(pilot, lambda: "STALE" in screen_text(app))
+        await press(pilot, "A")
+        await picked(pilot, app, proposed.id)
+        await until(pilot, lambda: isinstance(app.screen, CarryOutPanel))
+        await press(pilot, "y")  # too early: the panel is deaf
+        await until(pilot, lambda: app.screen.listening)
+        shown_text = screen_text(app)
+        for part in ("80.00", "refund_order", "“O-1”", "STALE", "by Sam"):
+            assert part in shown_text
+        await press(pilot, "enter")
+        await until(pilot, lambda: not isinstance(app.screen, CarryOutPanel))
+    history = await stored(counter.store, ticket)
+    assert history.decisions[0].state.value == "approved"
+    assert bench.shop.effects == 0
 
 
 async def test_rule_07_without_a_verified_buyer_the_form_says_so_and_nothing_is_done(

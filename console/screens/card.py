@@ -1,0 +1,154 @@
+"""A decision's card in a panel: what is done about it, once it was read whole.
+
+The focus is on Cancel. `y` acts, and only once the whole card has been on the screen.
+The key that opens the card does nothing here, and a key in the midst of typing decides
+nothing (`pace`).
+"""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from typing_extensions import override
+
+from console.screens.pace import paced
+from console.screens.panel import Panel
+from console.widgets.card_lines import card_lines
+from console.widgets.line_view import LineView
+from console.widgets.sight import Sight
+from console.widgets.spans import Line, line
+from core.decision import READY, Decision
+from core.history import History
+
+R = TypeVar("R")
+
+
+class CardPanel(Panel[R]):
+    """A card that can be scrolled, and that knows whether it was read whole."""
+
+    def __init__(
+        self, decision: Decision, history: History, sight: Callable[[int], Sight]
+    ) -> None:
+        super().__init__()
+        self.decision = decision
+        self.history = history
+        self.sight = sight
+        self.read_whole = False
+
+    @override
+    def on_mount(self) -> None:
+        """Shows the card; nothing has the focus but Cancel."""
+        super().on_mount()
+        self._draw()
+        self.watch(self.query_one("#card"), "scroll_y", self._looked, init=False)
+
+    def on_resize(self) -> None:
+        """Looks again whether the whole card is on the screen."""
+        self.call_after_refresh(self._looked)
+
+    def renew(self, history: History) -> None:
+        """Shows what came since: a newer message, another's verdict."""
+        decision = history.decision(self.decision.id)
+        if decision is None:
+            return
+        grown = history.newest_buyer_seq() > self.history.newest_buyer_seq()
+        self.decision, self.history = decision, history
+        self.read_whole = self.read_whole and not grown
+        self._draw()
+
+    def tick(self) -> None:
+        """A second has passed."""
+
+    def _draw(self) -> None:
+        decision, history = self.decision, self.history
+        for card in self.query("#card").results(LineView):  # none before the first
+            card.draw(lambda width: card_lines(decision, history, self.sight(width)))
+            self.call_after_refresh(self._looked)
+
+    def _looked(self) -> None:
+        card = self.query_one("#card", LineView)
+        if card.size.height and card.at_end:
+            self.read_whole = True
+        self.query_one("#panel-keys", LineView).show([self._keys()])
+
+    def _keys(self) -> Line:
+        """What the keys do now; subclasses answer."""
+        return ()
+
+    def _cancel_or(self, does: str) -> Line:
+        """Cancel, which has the focus, and `y` with what it does."""
+        read = self.read_whole
+        return line(
+            ("▸ esc Cancel", "strong"),
+            ("    ", "dim"),
+            ("y", "key" if read else "faint"),
+            (
+                f" {does}" if read else f" {does} (read on: j)",
+                "text" if read else "faint",
+            ),
+        )
+
+    def _read_on(self, key: str) -> bool:
+        """The keys that only scroll or leave.
+
+        Returns:
+            Whether the key was one of them.
+        """
+        match key:
+            case "j" | "down" | "pagedown" | "space":
+                self._scroll(1 if key in {"j", "down"} else 8)
+            case "k" | "up" | "pageup":
+                self._scroll(-1 if key in {"k", "up"} else -8)
+            case "G" | "end":
+                self._scroll(100_000)
+            case "enter":
+                self.dismiss(None)
+            case _:
+                return False
+        return True
+
+    def _scroll(self, lines: int) -> None:
+        card = self.query_one("#card", LineView)
+        lowest = max(0, len(card.lines) - card.size.height)
+        card.to_row(max(0, min(card.scroll_offset.y + lines, lowest)))
+        self.call_after_refresh(self._looked)
+
+
+class CarryOutPanel(CardPanel[bool]):
+    """An approved decision before its holder has it executed."""
+
+    @override
+    def compose(self) -> ComposeResult:
+        with Vertical(id="panel", classes="-card"):
+            yield LineView(id="card")
+            yield LineView(id="panel-keys")
+
+    @property
+    def _over(self) -> bool:
+        """Whether it can't be executed any more."""
+        return self.decision.state not in READY
+
+    @override
+    def _keys(self) -> Line:
+        if self._over:
+            words = f"already {self.decision.state.value}   "
+            return line((words, "wait"), ("esc", "key"), (" close", "dim"))
+        return self._cancel_or("carry it out")
+
+    @override
+    def pressed(self, key: str) -> bool:
+        """`y` carries it out; enter, as esc, does not."""
+        if key != "y":
+            return self._read_on(key)
+        if self._over or not self.read_whole:
+            self.app.bell()
+        else:
+            paced(self.app).meant(self._sure, "nothing was carried out")
+        return True
+
+    def _sure(self) -> None:
+        if self._over:
+            self.app.bell()
+        else:
+            self.dismiss(result=True)
