@@ -35,6 +35,7 @@ from store import changes
 from store.faults import translate
 from store.line import in_line
 from store.no_text import any_text, reading
+from store.same_file import SameFile
 from store.unwritable import engine_to_read, may_be_readable
 from store.watch import Watch
 
@@ -89,6 +90,7 @@ class SqliteEngine:
         self.place = path
         self._path = Path(path).absolute()
         self._create()
+        self._file = SameFile(path=self._path, place=path)
         self._engine = self._connect(foreign_keys=True)
         self._waiting: SimpleQueue[_Job[Any] | None] = SimpleQueue()
         self._writer = threading.Thread(
@@ -169,7 +171,8 @@ class SqliteEngine:
     async def follow(self) -> AsyncIterator[frozenset[TicketId]]:
         """Sets of changed tickets, after an empty one that says where it begins."""
         try:
-            watch = Watch(self._path)
+            self._file.check()
+            watch = Watch(self._path, self._file)
         except sqlite3.Error as error:
             raise translate(error, self.place) from error
         self._followers.add(watch)
@@ -198,6 +201,7 @@ class SqliteEngine:
         self._engine.dispose()
 
     def _look(self, work: Callable[[sa.Connection], T]) -> T:
+        self._file.check()
         try:
             with self._engine.connect() as connection, connection.begin():
                 return reading(work, connection)
@@ -238,7 +242,7 @@ class SqliteEngine:
         if not jobs:
             return
         try:
-            with in_line(self._path), _writing(self._engine) as connection:
+            with in_line(self._path), self._own() as connection:
                 for job in jobs:
                     _attempt(job, connection, alone=len(jobs) == 1)
         except BaseException as error:  # noqa: BLE001 # whoever waits is told
@@ -249,6 +253,13 @@ class SqliteEngine:
                 job.error = translate(job.error, self.place)
         _hand_out(jobs)
         self._tell_followers()
+
+    @contextmanager
+    def _own(self) -> Iterator[sa.Connection]:
+        """A writing transaction on the file that was opened, and no other."""
+        self._file.check()
+        with _writing(self._engine) as connection:
+            yield connection
 
     def _tell_followers(self) -> None:
         for watch in tuple(self._followers):

@@ -14,6 +14,8 @@ import sqlite3
 import sys
 from pathlib import Path
 
+from store.same_file import SameFile
+
 _EAGER, _EAGER_FOR = 0.001, 0.025
 """After the kernel's hint: seconds between looks, and how long so."""
 
@@ -26,9 +28,10 @@ _IN_MODIFY = 0x2
 class Watch:
     """Follows the commits of one SQLite file, within one event loop."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, file: SameFile) -> None:
         self._loop = asyncio.get_running_loop()
         self._look = asyncio.Event()
+        self._file = file
         self._eager_until = 0.0
         self._wal = f"{path.name}-wal".encode()
         self._connection = sqlite3.connect(
@@ -44,8 +47,13 @@ class Watch:
             self._loop.add_reader(self._hints, self._hinted)
 
     async def commit(self) -> None:
-        """Waits until there is a commit that the last wait didn't know of."""
+        """Waits until there is a commit that the last wait didn't know of.
+
+        Raises:
+            StoreUnreachable: The file is another one, or gone.
+        """
         while (version := self._version()) == self._seen:
+            self._file.check()
             self._look.clear()
             timer = self._loop.call_later(self._pause(), self._look.set)
             try:

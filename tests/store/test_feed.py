@@ -2,6 +2,7 @@ import asyncio
 import sys
 import threading
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -180,6 +181,35 @@ async def test_an_arrival_wakes_who_holds_the_ticket_and_no_run_that_looks_anywa
         told = [n async for n in listener.notifies(timeout=5, stop_after=1)]
         rest = [n async for n in listener.notifies(timeout=0)]
     assert (len(told), len(rest)) == (1, 0)
+
+
+@pytest.mark.parametrize("replaced", [True, False])
+async def test_a_file_that_was_replaced_or_removed_is_told_and_one_put_back_works(
+    tmp_path: Path, *, replaced: bool
+) -> None:
+    path, aside = tmp_path / "s.db", tmp_path / "aside.db"
+    store = SqlStore.open(f"sqlite:///{path}")
+    await store.write(asked("T-1"))
+    feed = store.follow()
+    await _next(feed)
+    path.rename(aside)
+    if replaced:
+        path.write_bytes(aside.read_bytes())
+    with pytest.raises(StoreUnreachable, match="removed or replaced"):
+        await _next(feed)
+    with pytest.raises(StoreUnreachable, match="removed or replaced"):
+        await store.write(says(ticket="T-1"))
+    with pytest.raises(StoreUnreachable, match="removed or replaced"):
+        await store.read(lambda tx: tx.now)
+    with pytest.raises(StoreUnreachable, match="removed or replaced"):
+        await _next(store.follow())
+    assert path.exists() == replaced
+    aside.replace(path)
+    await store.write(says(ticket="T-1"))
+    feed = store.follow()
+    assert await _next(feed) == frozenset()
+    await feed.aclose()
+    await store.close()
 
 
 async def test_a_lost_connection_is_told_and_following_again_works(
