@@ -277,10 +277,20 @@ def run(record: RunRecord) -> str:
 
 def people(found: Sequence[Operator]) -> str:
     """The operators."""
-    return "\n".join(
-        f"{one_line(o.name)} {o.role.value}{' disabled' if o.disabled else ''}"
-        for o in found
+    head = ("NAME", "ROLE", "")
+    return table(
+        head,
+        [
+            (one_line(o.name), o.role.value, "disabled" if o.disabled else "")
+            for o in found
+        ],
     )
+
+
+def person(who: Operator) -> str:
+    """An operator on a line."""
+    gone = " disabled" if who.disabled else ""
+    return f"{one_line(who.name)} {who.role.value}{gone}"
 
 
 def canned(found: Sequence[Kept]) -> str:

@@ -31,6 +31,7 @@ from console.config import Config
 from console.live import Services
 from console.manner import MANNER, from_environment
 from console.web.door import Door
+from console.who import nobody
 from core.context import Voice, voice_for
 from core.decision import Operator, Role
 from core.errors import BadConfiguration, HandoffError, ToolLost
@@ -95,16 +96,24 @@ def ids() -> Ids:
 
 
 @asynccontextmanager
-async def open_store(config: Config) -> AsyncIterator[Store]:
+async def open_store(
+    config: Config, tell_first: Callable[[str], None] = lambda _: None
+) -> AsyncIterator[Store]:
     """The configured store, up to date, with somebody in it who may decide.
 
     At the first start on SQLite the system's user becomes the first supervisor, on
     PostgreSQL the database's login does.
+
+    Args:
+        config: Names the store.
+        tell_first: Told who that is, where this is the first start.
     """
     store = await asyncio.to_thread(_opened, config.store)
     try:
         if not await store.read(lambda tx: tx.operators()):
-            await store.write(_first_supervisor)
+            first = await store.write(_first_supervisor)
+            if first is not None:
+                tell_first(first)
         yield store
     finally:
         await store.close()
@@ -117,10 +126,12 @@ def _opened(url: str) -> Store:
     return SqlStore.open(url)
 
 
-def _first_supervisor(tx: Transaction) -> None:
-    if not tx.operators():
-        name = tx.login() or system_user()
-        tx.save_operator(Operator(name=name, role=Role.SUPERVISOR))
+def _first_supervisor(tx: Transaction) -> str | None:
+    if tx.operators():
+        return None
+    name = tx.login() or system_user()
+    tx.save_operator(Operator(name=name, role=Role.SUPERVISOR))
+    return name
 
 
 def system_user() -> str:
@@ -150,10 +161,8 @@ async def operator(store: Store, asked: str | None) -> Operator:
     people = await store.read(lambda tx: tx.operators())
     found = next((o for o in people if o.name == name), None)
     if found is None:
-        raise BadConfiguration(
-            f"there is no operator named {name}; "
-            f"a supervisor adds one with: handoff operator add {name}"
-        )
+        adding = f"a supervisor adds one with: handoff operator add {name}"
+        raise BadConfiguration(nobody(name, (o.name for o in people), adding))
     if found.disabled:
         raise OperatorDisabled(f"the operator {name} is disabled")
     return found

@@ -24,6 +24,7 @@ from console import codes, wiring
 from console.arriving import BadLine, json_of
 from console.config import Config, load
 from console.shapes import Shape
+from console.who import nobody
 from core.cleanse import one_line
 from core.decision import Operator
 from core.errors import UnknownTicket
@@ -87,7 +88,7 @@ _CONFIG = "handoff.toml (HANDOFF_CONFIG)."
 _NAME = "Who you are (HANDOFF_OPERATOR)."
 
 
-def _everywhere() -> list[click.Parameter]:
+def _everywhere(json_help: str = "Print JSON.") -> list[click.Parameter]:
     def option(*names: str, **kept: object) -> click.Option:
         return click.Option(names, expose_value=False, callback=_keep, **kept)  # type: ignore[arg-type] # click's own keywords
 
@@ -97,16 +98,24 @@ def _everywhere() -> list[click.Parameter]:
         ),
         option("--config", f"{_OURS}config", metavar="FILE", help=_CONFIG),
         option("--as", f"{_OURS}name", metavar="NAME", help=_NAME),
-        option("--json", f"{_OURS}json", is_flag=True, help="Print JSON."),
+        option("--json", f"{_OURS}json", is_flag=True, help=json_help),
     ]
 
 
 class Command(click.Command):
     """A command that takes the options that stand everywhere."""
 
+    json_help = "Print JSON."
+
     def __init__(self, *args: object, **kept: object) -> None:
         super().__init__(*args, **kept)  # type: ignore[arg-type] # click's own
-        self.params.extend(_everywhere())
+        self.params.extend(_everywhere(self.json_help))
+
+
+class LineCommand(Command):
+    """One that prints as it goes."""
+
+    json_help = "Print JSON, one object a line."
 
 
 class Group(click.Group):
@@ -150,12 +159,17 @@ async def at_desk() -> AsyncIterator[Desk]:
 
 
 @asynccontextmanager
-async def with_store() -> AsyncIterator[Store]:
+async def with_store(
+    tell_first: Callable[[str], None] = lambda _: None,
+) -> AsyncIterator[Store]:
     """Opens the store for a command that nobody in particular gives.
 
     Whoever says who they are must be somebody all the same.
+
+    Args:
+        tell_first: Told who the first supervisor is, where the store is new.
     """
-    async with wiring.open_store(config()) as store:
+    async with wiring.open_store(config(), tell_first) as store:
         if asked().name is not None:
             await wiring.operator(store, asked().name)
         async with _telling(store):
@@ -201,9 +215,9 @@ async def must_be_somebody(store: Store, name: str) -> None:
     Raises:
         Failed: None has.
     """
-    people = await store.read(lambda tx: tx.operators())
-    if all(o.name != name for o in people):
-        fail(f"there is no operator named {name}", USAGE)
+    names = [o.name for o in await store.read(lambda tx: tx.operators())]
+    if name not in names:
+        fail(nobody(name, names), USAGE)
 
 
 def run(work: Coroutine[object, object, T]) -> T:

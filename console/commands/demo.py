@@ -30,7 +30,7 @@ _TOLD = {"message", "tool_call", "decision", "action", "identity", "escalation"}
 _TOLD |= {"run", "delivery", "triage", "note", "lock"}
 
 
-@click.command(cls=base.Command)
+@click.command(cls=base.LineCommand)
 @click.option(
     "--headless",
     type=click.FloatRange(min=0, min_open=True),

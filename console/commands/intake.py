@@ -21,14 +21,14 @@ from core.ticket import JsonObject
 _FILE = click.argument("file", type=click.File("rb"))
 
 
-@click.command(cls=base.Command)
+@click.command(cls=base.LineCommand)
 @_FILE
 def ingest(file: BinaryIO) -> None:
     """Append messages, one JSON object a line; "-" reads stdin."""
     base.run(_each(file, _ingest))
 
 
-@click.command("import", cls=base.Command)
+@click.command("import", cls=base.LineCommand)
 @_FILE
 def import_(file: BinaryIO) -> None:
     """Bring in finished conversations, one JSON object a line; "-" reads stdin."""

@@ -26,11 +26,16 @@ def list_() -> None:
     """Show everybody."""
 
     async def work() -> None:
-        async with base.with_store() as store:
+        async with base.with_store(_tell_first) as store:
             found = await store.read(lambda tx: tx.operators())
         base.show([shapes.person(o) for o in found], lambda: plain.people(found))
 
     base.run(work())
+
+
+def _tell_first(name: str) -> None:
+    if not base.asked().json:
+        base.warn(f"made the tables; {name} is the first supervisor")
 
 
 @operator.command()
@@ -100,7 +105,7 @@ def _change(
     changed = base.run(work())
     new = changed.operator
     said = {**shapes.person(new), "to_run": list(changed.to_run)}
-    _show(said, plain.people([new]), changed.to_run)
+    _show(said, plain.person(new), changed.to_run)
 
 
 def _show(said: shapes.Shape, words: str, to_run: tuple[str, ...]) -> None:

@@ -179,11 +179,16 @@ def test_the_first_start_makes_the_systems_user_a_supervisor(
     handoff: Handoff, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LOGNAME", "ada")
+    first = handoff("operator", "list")
     people = handoff("operator", "list", "--json").json
     monkeypatch.setenv("LOGNAME", "bea")
     later = handoff("tickets")
+    nearly = handoff("tickets", "--as", "Ada")
 
+    assert first.out == "NAME  ROLE\nada   supervisor\n"
+    assert first.err == "handoff: made the tables; ada is the first supervisor\n"
     assert people == [{"operator": "ada", "role": "supervisor", "disabled": False}]
+    assert nearly.err == "handoff: there is no operator named Ada; is it ada?\n"
     assert later.code == 2
     assert "there is no operator named bea" in later.err
 

@@ -86,6 +86,7 @@ def test_a_ticket_goes_to_a_colleague_or_is_resolved(handoff: Handoff) -> None:
     ticket = opened(handoff)
     handoff("take", ticket)
     nobody = handoff("release", ticket, "--to", "Nobody")
+    nearly = handoff("release", ticket, "--to", "mira")
     handoff("release", ticket, "--to", "Mira")
     handoff("take", ticket, "--as", "Mira")
     holder = handoff("show", ticket, "--json").json["lock"]["holder"]
@@ -96,7 +97,9 @@ def test_a_ticket_goes_to_a_colleague_or_is_resolved(handoff: Handoff) -> None:
     handoff("release", ticket, "--resolve")
 
     assert nobody.code == 2
-    assert "no operator named Nobody" in nobody.err
+    assert nobody.err == "handoff: there is no operator named Nobody\n"
+    assert nearly.code == 2
+    assert nearly.err == "handoff: there is no operator named mira; is it Mira?\n"
     assert holder == {"kind": "operator", "name": "Mira", "run": None}
     assert taken_back.code == 0
     assert handoff("show", ticket, "--json").json["status"] == "resolved"
