@@ -113,5 +113,6 @@ def sundry(tmp_path: Path) -> Path:
     shutil.copy(DEMO / "support.md", folder)
     text = (DEMO / "handoff.toml").read_text()
     text = text.replace('model = "claude-sonnet-5-5"', f'model = "{wiring.SCRIPTED}"')
+    text = text.replace('hold_off_agent = "5s"', 'hold_off_agent = "0s"')
     (folder / "handoff.toml").write_text(text)
     return folder / "handoff.toml"
