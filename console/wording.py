@@ -147,11 +147,11 @@ def proposal_words(decision: Decision | None) -> str | None:
 
 
 def state_of(  # one branch for each status
-    row: QueueRow, me: str, now: datetime, *, workers: int
+    row: QueueRow, me: str, now: datetime, *, workers: int, stopped: bool = False
 ) -> Word:
-    """Where a ticket stands, for its row in the queue."""
+    """Where a ticket stands, for its row in the queue; `stopped`: the agent is."""
     s = row.standing
-    if s.paused is not None and row.status is Status.QUEUED:
+    if (stopped or s.paused is not None) and row.status is Status.QUEUED:
         return Word(symbol="‖", words="paused", role="wait")
     match row.status:
         case Status.IN_DOUBT:

@@ -16,7 +16,7 @@ from core.cleanse import one_line
 from core.decision import Operator
 
 _TIGHT = 110
-"""Below so many cells a pause takes the room of the name and the title."""
+"""Below so many cells a pause takes the room of the role and the title."""
 
 _PINNED = ("palette", "help")
 """Commands whose keys are always in sight, at the right."""
@@ -49,17 +49,16 @@ class Top:
 
 def top_lines(top: Top, width: int) -> list[Line]:
     """Two lines in exactly the width."""
-    who = f"  {one_line(top.operator.name, 30)} · {top.operator.role.value}"
+    tight = width < _TIGHT and bool(top.paused)
+    name, role = top.operator.name, top.operator.role.value
+    who = f"  {one_line(name, 16)}" if tight else f"  {one_line(name, 30)} · {role}"
     link = ("   ● live", "ok") if top.live else ("   ○ not live", "harm")
     left = line((" handoff", "yours"), (who, "dim"), link)
     right: list[Span] = []
-    tight = width < _TIGHT and bool(top.paused)
-    if tight:  # who stopped the agent goes before what one knows of oneself
-        left = line((" handoff", "yours"), link)
-    elif top.title:
+    if top.title and not tight:  # who stopped the agent goes before it
         right.append(Span(f"{one_line(top.title, 60)}   ", "wait"))
     if top.paused:
-        room = max(12, width - width_of(left) - width_of(tuple(right)) - 4)
+        room = max(12, width - width_of(left) - width_of(tuple(right)) - 5)
         right.append(Span(f"‖ {one_line(top.paused, room)} ", "wait-strong"))
     elif top.workers == 0:
         right.append(Span("no agent running ", "wait"))

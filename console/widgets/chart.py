@@ -346,7 +346,8 @@ def _others(sight: Sight) -> list[Line]:
         return []
     lines: list[Line] = [title_line("SAME CUSTOMER")]
     for row in sight.others:
-        word = state_of(row, sight.me, sight.now, workers=1)
+        stopped = sight.stopped is not None
+        word = state_of(row, sight.me, sight.now, workers=1, stopped=stopped)
         act = f"ticket:{row.ticket}"
         lines.append(
             (

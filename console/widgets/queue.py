@@ -61,7 +61,7 @@ class Queue(Painted, can_focus=True, inherit_bindings=False):
         self.cursor_at = 0
         self.empty_words = ""
         self.view = ""
-        self.agents = 0
+        self.agents, self.stopped = 0, False
         self.now: datetime | None = None
         self.places = Places()
         self.awaits = False
@@ -147,6 +147,7 @@ class Queue(Painted, can_focus=True, inherit_bindings=False):
             self._strips.clear()
         self._rows = {**kept, **glance.rows}
         self.agents, self.now = glance.workers, glance.now
+        self.stopped = glance.pause is not None
         self._since = self._since or glance.now
 
     def forget(self, ticket: TicketId) -> None:
@@ -167,7 +168,8 @@ class Queue(Painted, can_focus=True, inherit_bindings=False):
         return now_in(row, self.me, self.view) if y == self.places.kept else ""
 
     def _word(self, row: QueueRow, y: int, now: datetime) -> Word:
-        word = state_of(row, self.me, now, workers=self.agents)
+        agents, stopped = self.agents, self.stopped
+        word = state_of(row, self.me, now, workers=agents, stopped=stopped)
         mark = self._mark(row, y)
         return replace(word, words=mark, role="dim") if mark else word
 
@@ -299,7 +301,8 @@ class Queue(Painted, can_focus=True, inherit_bindings=False):
         ground = self.ground_at(y)
         tick = int(self.now.timestamp()) // _TICK
         seen = (self._unread(row), self._mark(row, y), self.inner_width, width)
-        key = (row.version, row.status, ground, tick, self.agents > 0, seen)
+        agent = (self.agents > 0, self.stopped)
+        key = (row.version, row.status, ground, tick, agent, seen)
         known = self._strips.get(ticket)
         if known is None or known[0] != key:
             known = (key, self.painted(self.line_at(y), width, ground))

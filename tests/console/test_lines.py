@@ -21,7 +21,7 @@ from console.widgets.spans import cells, fit, plain, steady, wrap
 from console.widgets.timeline_items import Item, items_of
 from console.widgets.timeline_lines import lines_of
 from console.widgets.timeline_values import Reader
-from console.wording import empty_words, now_in
+from console.wording import empty_words, now_in, state_of
 from core.decision import DecisionState
 from core.history import History
 from core.journal import DecisionChanged, Delivery, Entry, Quarantined, Thinking
@@ -103,6 +103,22 @@ def test_without_a_worker_no_ticket_is_said_to_be_at_work() -> None:
     assert "agent at work" in plain(top_lines(replace(top, workers=1), 200))
     assert "No agent is running" in empty_words("agent", 0)
     assert "No agent is running" not in empty_words("agent", 1)
+
+
+def test_a_pause_of_everything_leaves_the_name_in_sight_and_no_ticket_next() -> None:
+    said = "PAUSED 10:12 by a colleague with a long name: prompt regression"
+    top = Top(
+        operator=ME, title="demo", view="all", counts=COUNTS, workers=1, live=True
+    )
+    for width in (60, 80, 120, 200):
+        first = plain(top_lines(replace(top, paused=said), width)).split("\n")[0]
+        assert cells(first) <= width
+        assert "handoff  Noor" in first
+        assert "● live" in first
+        assert "‖ PAUSED 10:12 by" in first
+    row = Scene("T-1", "Hello", "ann@example.com", NOW).asks("Where is it?").row()
+    assert state_of(row, "Noor", NOW, workers=1).words == "agent is next"
+    assert state_of(row, "Noor", NOW, workers=1, stopped=True).words == "paused"
 
 
 def hanging(seconds: float) -> tuple[Scene, Standing, Sight]:
