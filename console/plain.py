@@ -7,13 +7,14 @@ same facts as JSON are in `shapes`.
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 
 from console.canned import STEP_WORDS, Kept, release_words
 from console.plain_journal import compact, entry_line, stamp
 from console.shapes import as_sent
 from console.wording import count, delivery_word, doing, money, stop_words
 from core.cleanse import cleanse, one_line
-from core.decision import Decision, Operator
+from core.decision import Decision, Operator, approvers, settled_words
 from core.history import History, QueueRow, Reply
 from core.identity import sent_under
 from core.judged import Judged
@@ -21,7 +22,7 @@ from core.lock import HolderKind, Lock
 from core.policy import Rules
 from core.ports import Presence
 from core.standing import status
-from core.ticket import Json, JsonObject
+from core.ticket import Json, JsonObject, Status
 from core.turn import Run, RunRecord
 from core.written import Unreadable, Written
 
@@ -54,12 +55,19 @@ def _queue_row(row: QueueRow) -> Sequence[str]:
     mark = "" if s.identity is not None else "?"
     return (
         row.ticket,
-        row.status.value,
+        _status(row),
         one_line(s.held_by or s.run or "-", 20),
         stamp(s.waiting_since),
         one_line(row.buyer, 36) + mark,
         one_line(row.subject, _ONE),
     )
+
+
+def _status(row: QueueRow) -> str:
+    until = row.standing.snoozed_until
+    if until is None or row.status is not Status.WAITING_BUYER:
+        return row.status.value
+    return f"asleep until {stamp(datetime.fromisoformat(until))}"
 
 
 def holder(lock: Lock) -> str:
@@ -134,12 +142,9 @@ def decision_line(decision: Decision) -> str:
     """A decision in one line."""
     amount = money(*decision.moves)
     until = f", until {stamp(decision.expires_at)}" if decision.open else ""
-    by = f" by {one_line(decision.decided_by, 40)}" if decision.decided_by else ""
+    settled = one_line(settled_words(decision), 100)
     what = f"{one_line(decision.tool, 40)} {amount}".rstrip()
-    return (
-        f"{decision.id} {decision.state.value}{by}: {what} "
-        f"({one_line(decision.rule, 80)}){until}"
-    )
+    return f"{decision.id} {settled}: {what} ({one_line(decision.rule, 80)}){until}"
 
 
 def decisions(found: Sequence[Decision]) -> str:
@@ -157,8 +162,8 @@ def decisions(found: Sequence[Decision]) -> str:
             lines.append(f"    changed by {by}; proposed was {asked}")
         lines.append(f"    {_based_on(decision)}")
         if decision.four_eyes:
-            first = one_line(decision.first, 40) if decision.first else "nobody yet"
-            lines.append(f"    needs two people; approved by {first}")
+            by = one_line(approvers(decision) or decision.first or "nobody yet", 80)
+            lines.append(f"    needs two people; approved by {by}")
     return "\n".join(lines)
 
 

@@ -139,6 +139,19 @@ def what_waits(standing: Standing) -> str:
     return ""
 
 
+LET_GO = "; you no longer hold it"
+"""Added where an act gave a ticket back by the way."""
+
+
+def asleep_until(until: str, now: datetime, zone: tzinfo | None) -> str:
+    """Until when a ticket sleeps, as in `asleep until 14:30`."""
+    try:
+        at = datetime.fromisoformat(until)
+    except ValueError:
+        return "asleep"
+    return f"asleep until {when(at, now, zone, brief=True)}"
+
+
 def proposal_words(decision: Decision | None) -> str | None:
     """What a decision would do, such as `refund_order 556.00 EUR`; None for none."""
     if decision is None:
@@ -147,7 +160,13 @@ def proposal_words(decision: Decision | None) -> str | None:
 
 
 def state_of(  # one branch for each status
-    row: QueueRow, me: str, now: datetime, *, workers: int, stopped: bool = False
+    row: QueueRow,
+    me: str,
+    now: datetime,
+    *,
+    workers: int,
+    stopped: bool = False,
+    zone: tzinfo | None = None,
 ) -> Word:
     """Where a ticket stands, for its row in the queue; `stopped`: the agent is."""
     s = row.standing
@@ -176,6 +195,9 @@ def state_of(  # one branch for each status
         case Status.QUEUED:
             words = "agent is next" if workers else "no agent running"
             return Word(symbol="○", words=words, role="agent" if workers else "wait")
+        case Status.WAITING_BUYER if s.snoozed_until is not None:
+            words = asleep_until(s.snoozed_until, now, zone)
+            return Word(symbol="○", words=words, role="dim")
         case Status.WAITING_BUYER:
             words = "undelivered" if s.undelivered else "buyer"
             role = "wait" if s.undelivered else "dim"

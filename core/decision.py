@@ -9,7 +9,7 @@ from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 from typing import TypeAlias
 
-from core.ticket import Json, RunId, TicketId
+from core.ticket import Actor, ActorKind, Json, RunId, TicketId
 
 
 class DecisionState(StrEnum):
@@ -179,9 +179,14 @@ class FirstOfTwo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlreadyDecided:
-    """Settled before; nothing changed."""
+    """Settled before; nothing changed.
+
+    Attributes:
+        executor: Who had it executed, where it was and that is known.
+    """
 
     decision: Decision
+    executor: Actor | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -270,6 +275,25 @@ def approvers(decision: Decision) -> str:
     stands = decision.state in READY or decision.state is DecisionState.EXECUTED
     both = [decision.first if stands else None, decision.decided_by]
     return " and ".join(dict.fromkeys(name for name in both if name))
+
+
+def settled_words(decision: Decision, executor: Actor | None = None) -> str:
+    """What became of it by whom: `executed, approved by Sam and Noor`."""
+    by = f" by {approvers(decision)}" if approvers(decision) else ""
+    state = decision.state.value
+    if decision.state is DecisionState.EXECUTED:
+        approved = f"approved{by}" if by else ""
+        hand = _hand(executor)
+        return f"executed{hand}, {approved}" if approved else f"executed{hand}"
+    return f"{state}{by}"
+
+
+def _hand(executor: Actor | None) -> str:
+    if executor is None:
+        return ""
+    if executor.kind is ActorKind.AGENT:
+        return f" by the agent's run {executor.name}"
+    return f" by {executor.name}"
 
 
 def _rejected(

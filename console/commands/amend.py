@@ -9,6 +9,8 @@ import click
 from console.commands import base
 from console.commands.base import USAGE, fail
 from console.commands.desk import done, stored, ticket_argument
+from console.plain_journal import stamp
+from console.wording import LET_GO
 from core.builtin import CATEGORIES, PRIORITIES
 from core.flows import amend
 from core.flows.person import Done, Refusal
@@ -47,16 +49,23 @@ def claim(ticket: str, drop: bool) -> None:  # noqa: FBT001 # click's way to say
 @ticket_argument
 @click.argument("time")
 def snooze(ticket: str, time: str) -> None:
-    """Let a ticket sleep until TIME (such as 3h, 2d or 2026-12-24T09:00:00Z)."""
+    """Let a ticket sleep until TIME (such as 3h, 2d or 2026-12-24T09:00:00Z).
+
+    A message of the buyer wakes it at once. Whoever holds it lets go of it.
+    """
     wanted = _time(time)
 
-    async def sleep(at: base.Desk) -> Done | Refusal:
-        until = wanted
-        if isinstance(until, timedelta):
-            until = await at.store.read(lambda tx: tx.now) + until
-        return await amend.snooze(at.store, TicketId(ticket), at.me, until)
+    async def work() -> tuple[Done, datetime]:
+        async with base.at_desk() as at:
+            until = wanted
+            if isinstance(until, timedelta):
+                until = await at.store.read(lambda tx: tx.now) + until
+            name = TicketId(ticket)
+            return done(await amend.snooze(at.store, name, at.me, until)), until
 
-    _does(ticket, sleep, "It sleeps; a message of the buyer wakes it")
+    kept, until = base.run(work())
+    words = f"{ticket} sleeps until {stamp(until)}; a message of the buyer wakes it"
+    stored(ticket, kept, f"{words}{LET_GO if kept.let_go else ''}")
 
 
 def _time(text: str) -> datetime | timedelta:

@@ -1,5 +1,7 @@
 """`handoff decisions` and `handoff decide`: what supervisors say of proposals."""
 
+from collections.abc import Mapping
+
 import click
 
 from console import plain, shapes, wiring
@@ -7,6 +9,7 @@ from console.commands import base
 from console.commands.base import REFUSED, USAGE, Failed, fail
 from console.plain_journal import stamp
 from console.wording import cannot_be_read
+from core.cleanse import one_line
 from core.decision import (
     AlreadyDecided,
     Approved,
@@ -54,7 +57,12 @@ def decisions(every: bool) -> None:  # noqa: FBT001 # click's way to say an opti
 
 @click.command(cls=base.Command)
 @click.option("--approve", is_flag=True, help="Exactly as proposed.")
-@click.option("--override", default=None, metavar="JSON", help="With these arguments.")
+@click.option(
+    "--override",
+    default=None,
+    metavar="JSON",
+    help="With these instead: all arguments, as JSON.",
+)
 @click.option("--reject", is_flag=True, help="Never.")
 @click.option("--why", default="", metavar="TEXT", help="The reason.")
 @click.option("--seen", type=int, default=None, metavar="SEQ", help="Read up to here.")
@@ -87,12 +95,28 @@ def decide(
 async def _decide(decision: str, verdict: Verdict) -> Decision:
     async with base.at_desk() as desk:
         specs: tuple[ToolSpec, ...] = ()
+        found: Decision | None = None
         if verdict.kind == "override":
             found = await desk.store.read(lambda tx: tx.decision(decision))
             tools = await wiring.tool_specs(desk.config) if found is not None else {}
             specs = tuple(tools.values())
         outcome = await supervise.decide(desk.store, decision, verdict, desk.me, specs)
+    if isinstance(outcome, WrongArguments) and _left_out(found, verdict):
+        left = ", ".join(one_line(name, 40) for name in _left_out(found, verdict))
+        why = (
+            f"{outcome.why}; --override takes all arguments, as JSON; left out: {left}"
+        )
+        raise Failed(f"not changed: {why}", REFUSED)
     return _settled(outcome, decision)
+
+
+def _left_out(found: Decision | None, verdict: Verdict) -> list[str]:
+    """The proposed arguments that an override does not name."""
+    if found is None or verdict.kind != "override":
+        return []
+    given = verdict.input if isinstance(verdict.input, Mapping) else {}
+    proposed = found.input if isinstance(found.input, Mapping) else {}
+    return [name for name in proposed if name not in given]
 
 
 def _settled(outcome: Decided, name: str) -> Decision:

@@ -18,7 +18,8 @@ from console.widgets.card_lines import card_lines
 from console.widgets.line_view import LineView
 from console.widgets.sight import Sight
 from console.widgets.spans import Line, line
-from core.decision import READY, Decision
+from core.cleanse import one_line
+from core.decision import READY, Decision, settled_words
 from core.history import History
 
 R = TypeVar("R")
@@ -132,7 +133,9 @@ class CarryOutPanel(CardPanel[bool]):
     @override
     def _keys(self) -> Line:
         if self._over:
-            words = f"already {self.decision.state.value}   "
+            begun = self.history.action_of(self.decision.id)
+            by = None if begun is None else begun.by
+            words = f"already {one_line(settled_words(self.decision, by), 120)}   "
             return line((words, "wait"), ("esc", "key"), (" close", "dim"))
         return self._cancel_or("carry it out")
 

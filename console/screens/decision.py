@@ -19,7 +19,7 @@ from console.widgets.line_view import LineView
 from console.widgets.sight import Sight
 from console.widgets.spans import Line, line
 from core.cleanse import one_line
-from core.decision import Decision, DecisionState
+from core.decision import Decision, DecisionState, settled_words
 from core.history import History
 from core.ticket import Json
 from core.tool import ToolSpec
@@ -73,9 +73,9 @@ class DecisionPanel(CardPanel[Ruling]):
     def _over(self) -> str:
         """Why nothing can be decided any more, in words, or ""."""
         if self.decision.state is not DecisionState.PENDING:
-            who = one_line(self.decision.decided_by or "", 30)
-            by = f" by {who}" if who else ""
-            return f"already {self.decision.state.value}{by}"
+            begun = self.history.action_of(self.decision.id)
+            by = None if begun is None else begun.by
+            return f"already {one_line(settled_words(self.decision, by), 120)}"
         if self.decision.expires_at <= self.sight(0).now:
             return "it has expired: nothing was decided"
         return ""

@@ -87,7 +87,11 @@ class Desk(DeskUpsets):
         yield LineView(id="first-run")
         with Horizontal(id="panes"):
             with Vertical(id="left"):
-                yield Queue(me=self.services.operator.name, id="queue")
+                yield Queue(
+                    me=self.services.operator.name,
+                    zone=self.services.zone,
+                    id="queue",
+                )
             with Vertical(id="middle"):
                 yield LineView(id="banner")
                 yield LineView(id="strip")

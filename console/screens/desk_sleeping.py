@@ -40,7 +40,7 @@ class DeskSleeping(DeskCanned, inherit_bindings=False):
             f"Let {one_line(ticket, 40)} sleep until",
             hint="30m, 3h, 2d, 17:30, tomorrow, mon 9:00",
             does="lets it sleep",
-            words="A message of the buyer wakes it at once.",
+            words="A message of the buyer wakes it at once. Who holds it lets go.",
         )
         self._ask(panel, sleep)
 

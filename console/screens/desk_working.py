@@ -14,7 +14,7 @@ from console.widgets.spans import line
 from console.wording import money
 from core.builtin import CATEGORIES, PRIORITIES
 from core.cleanse import one_line
-from core.decision import READY, Decision
+from core.decision import READY, Decision, approvers
 from core.history import History
 from core.ledger import ActionState
 from core.ticket import JsonObject, TicketId
@@ -207,7 +207,7 @@ class DeskWorking(DeskFinding, inherit_bindings=False):
 
 def _approved(decision: Decision) -> Choice:
     amount = money(*decision.moves)
-    by = one_line(decision.decided_by or "", 24)
+    by = one_line(approvers(decision), 50)
     return Choice(
         id=decision.id,
         line=line(

@@ -9,11 +9,12 @@ from datetime import datetime
 from console.canned import STEP_WORDS
 from console.live import Services
 from console.screens.acts import Said, no, outcome_said, told
+from console.wording import LET_GO
 from core.cleanse import one_line
 from core.decision import Role
 from core.flows import amend, handoff, offer, people, switch
 from core.flows.macro import Use, perform
-from core.flows.person import NotPossible
+from core.flows.person import Done, NotPossible
 from core.lock import Acquired, AlreadyYours, HeldBy, PassedOn, TakeoverWanted
 from core.ticket import TicketId
 from core.written import CARRY_ON
@@ -91,7 +92,9 @@ class TeamActs:
 
         async def sleep(ticket: TicketId) -> Said:
             done = await amend.snooze(self._store, ticket, self._me, until)
-            return outcome_said(done, "It sleeps; a message of the buyer wakes it")
+            words = "It sleeps; a message of the buyer wakes it"
+            let_go = isinstance(done, Done) and done.let_go
+            return outcome_said(done, f"{words}{LET_GO if let_go else ''}")
 
         return await told(sleep, ticket)
 

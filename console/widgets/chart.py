@@ -6,6 +6,7 @@ same in the few lines that a narrower one can spare.
 
 import json
 from collections.abc import Mapping
+from datetime import datetime
 
 from console.widgets.card_lines import to_carry_out
 from console.widgets.chart_runs import runs_lines
@@ -260,10 +261,18 @@ def _state(history: History, sight: Sight) -> list[Line]:
     if s.owner is not None:
         lines += _named("owner", one_line(s.owner, 40), sight)
     if s.snoozed_until is not None:
-        lines += _named("sleeps", f"until {one_line(s.snoozed_until, 30)}", sight)
+        lines += _named("sleeps", _sleeps(s.snoozed_until, sight), sight)
     for name, value in list(s.task_state.items())[:12]:
         lines += _named(one_line(name, 9), _brief(value), sight)
     return [title_line("STATE"), *lines] if lines else []
+
+
+def _sleeps(until: str, sight: Sight) -> str:
+    try:
+        at = datetime.fromisoformat(until)
+    except ValueError:
+        return f"until {one_line(until, 30)}"
+    return f"until {when(at, sight.now, sight.zone)}"
 
 
 def _state_words(history: History) -> str:
@@ -346,8 +355,14 @@ def _others(sight: Sight) -> list[Line]:
         return []
     lines: list[Line] = [title_line("SAME CUSTOMER")]
     for row in sight.others:
-        stopped = sight.stopped is not None
-        word = state_of(row, sight.me, sight.now, workers=1, stopped=stopped)
+        word = state_of(
+            row,
+            sight.me,
+            sight.now,
+            workers=1,
+            stopped=sight.stopped is not None,
+            zone=sight.zone,
+        )
         act = f"ticket:{row.ticket}"
         lines.append(
             (

@@ -10,7 +10,7 @@ must never act on a ticket that slipped under the hand, nor on one that nobody s
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, tzinfo
 
 from textual import events
 from textual.geometry import Size
@@ -54,9 +54,16 @@ class Queue(Painted, can_focus=True, inherit_bindings=False):
             super().__init__()
             self.offset = offset
 
-    def __init__(self, *, me: str, id: str | None = None) -> None:  # noqa: A002 # Textual's word
+    def __init__(
+        self,
+        *,
+        me: str,
+        zone: tzinfo | None = None,
+        id: str | None = None,  # noqa: A002 # Textual's word
+    ) -> None:
         super().__init__(id=id)
         self.me = me
+        self.zone = zone
         self.cursor: TicketId | None = None
         self.cursor_at = 0
         self.empty_words = ""
@@ -168,8 +175,14 @@ class Queue(Painted, can_focus=True, inherit_bindings=False):
         return now_in(row, self.me, self.view) if y == self.places.kept else ""
 
     def _word(self, row: QueueRow, y: int, now: datetime) -> Word:
-        agents, stopped = self.agents, self.stopped
-        word = state_of(row, self.me, now, workers=agents, stopped=stopped)
+        word = state_of(
+            row,
+            self.me,
+            now,
+            workers=self.agents,
+            stopped=self.stopped,
+            zone=self.zone,
+        )
         mark = self._mark(row, y)
         return replace(word, words=mark, role="dim") if mark else word
 

@@ -130,10 +130,12 @@ async def snooze(
         hold = hold_of(history.lock, now)
         if isinstance(hold, NotHolder) and hold.holder is not None:
             return hold
-        if not isinstance(hold, NotHolder):
+        held = not isinstance(hold, NotHolder)
+        if held:
             _let_go(tx, history, by)
         body = Snoozed(until=until.isoformat())
-        return Done(seq=tx.append(ticket, operator(by.name), body).seq)
+        seq = tx.append(ticket, operator(by.name), body).seq
+        return Done(seq=seq, let_go=held)
 
     return await _told(store, ticket, by, "snooze", sleep)
 

@@ -39,11 +39,13 @@ class Done:
         seq: The journal entry.
         message_id: For a reply: its stable id in the outbox.
         stays: For a reply: why it does not leave now, or None.
+        let_go: Whether the person held the ticket and no longer does.
     """
 
     seq: int
     message_id: str | None = None
     stays: str | None = None
+    let_go: bool = False
 
 
 Refusal: TypeAlias = NotHolder | NotPossible

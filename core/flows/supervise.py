@@ -20,6 +20,7 @@ from core.decision import (
     Stale,
     Verdict,
     settle,
+    settled_words,
 )
 from core.flows.recording import told
 from core.journal import Refused
@@ -91,14 +92,17 @@ def _decide(
             return judged
         decision = judged
     now = {o.name: o for o in tx.operators()}.get(by.name)
+    begun = history.action_of(decision.id)
     outcome = settle(
         decision,
         verdict,
         now or replace(by, disabled=True),
         newest_buyer_seq=history.newest_buyer_seq(),
         now=tx.now,
-        begun=history.action_of(decision.id) is not None,
+        begun=begun is not None,
     )
+    if isinstance(outcome, AlreadyDecided) and begun is not None:
+        outcome = replace(outcome, executor=begun.by)
     _keep(tx, decision, outcome, by, verdict, specs)
     return outcome
 
@@ -164,9 +168,8 @@ def _rules_of_override(
 def why_not(outcome: AlreadyDecided | Stale | NotAllowed) -> str:
     """One line for somebody whose verdict changed nothing."""
     match outcome:
-        case AlreadyDecided(decision=decision):
-            by = f" by {decision.decided_by}" if decision.decided_by else ""
-            return f"{decision.id} is already {decision.state.value}{by}"
+        case AlreadyDecided(decision=decision, executor=executor):
+            return f"{decision.id} is already {settled_words(decision, executor)}"
         case Stale(newer=newer):
             return f"the buyer wrote #{newer} since the proposal; look at it first"
         case NotAllowed(why=why):

@@ -61,8 +61,8 @@ async def unsend(
         if mine is None:
             return NotPossible(why="there is no such reply of yours")
         if mine.state not in {"queued", "no_channel"}:
-            return NotPossible(why=f"too late: #{mine.seq} is {mine.state}")
-        why = f"taken back by {by.name}"
+            return NotPossible(why=_too_late(mine))
+        why = f"{_TAKEN_BACK}{by.name}"
         tx.save_reply(replace(mine, state="discarded", why=why))
         gone = Delivery(message_seq=mine.seq, state="taken_back")
         return TakenBack(seq=tx.append_as(hold, me, gone).seq, text=mine.text)
@@ -73,6 +73,25 @@ async def unsend(
     if isinstance(outcome, NotPossible):
         await note_refusal(store, ticket, by, "take back", outcome.why)
     return outcome
+
+
+def _too_late(reply: Reply) -> str:
+    """Why a reply can't be taken back any more."""
+    words = {
+        "sending": "is leaving this moment: too late",
+        "delivered": "has been delivered already",
+        "failed": "could not be delivered: there is nothing to take back",
+        "in_doubt": "may have left: nobody knows, and it can't be taken back",
+        "withheld": "is withheld: send or discard it",
+        "discarded": "was discarded already",
+    }.get(reply.state, f"is {reply.state}: too late")
+    if reply.state == "discarded" and reply.why is not None:
+        taken = reply.why.startswith(_TAKEN_BACK)
+        words = f"was {reply.why} already" if taken else words
+    return f"#{reply.seq} {words}"
+
+
+_TAKEN_BACK = "taken back by "
 
 
 def _own(history: History, by: Operator, seq: int | None) -> Reply | None:

@@ -100,7 +100,8 @@ def test_rule_06_an_approved_decision_is_executed_once_and_stands(
     assert again.code == 1
     assert "already approved" in again.err
     assert late.code == 1
-    assert "already executed" in late.err
+    assert "already executed by the agent's run R-" in late.err
+    assert ", approved by " in late.err
     assert [a["state"] for a in chart["actions"]] == ["done"]
     assert chart["decisions"][0]["state"] == "executed"
     assert at_sundry("decisions", "--json").json == []
@@ -114,6 +115,13 @@ def test_an_amount_over_the_limit_needs_two_different_people(
     first = at_sundry("decide", decision, "--approve", "--json")
     twice = at_sundry("decide", decision, "--approve")
     second = at_sundry("decide", decision, "--approve", "--as", "Sam", "--json")
+    me = first.json["first"]
+    assert f"{decision} approved by {me} and Sam: " in at_sundry("decisions").out
+    assert "1 not carried out yet: " in at_sundry("overview").out
+    assert f"approved by {me} and Sam" in at_sundry("decide", decision, "--approve").err
+    at_sundry("worker", "--drain")
+    done = at_sundry("decisions", "--all").out
+    assert f"{decision} executed, approved by {me} and Sam: " in done
 
     assert first.json["state"] == "pending"
     assert "second supervisor" in first.err
@@ -155,6 +163,7 @@ def test_an_override_is_judged_by_the_tools_own_schema(
     _, decision = proposed()
     [known] = at_sundry("decisions", "--json").json
     wrong = at_sundry("decide", decision, "--override", '{"amount": "-5"}')
+    assert "--override takes all arguments, as JSON; left out: order_id" in wrong.err
     given = known["input"] | {"amount": "10.00"}
     right = at_sundry("decide", decision, "--override", json.dumps(given), "--json")
 

@@ -97,10 +97,21 @@ def test_people_set_right_what_the_agent_goes_on_with(both: Handoff) -> None:
     assert both("show", ticket, "--json").json["owner"] is None
 
 
+def test_a_holder_who_snoozes_a_ticket_is_told_that_it_is_no_longer_theirs(
+    handoff: Handoff,
+) -> None:
+    ticket = opened(handoff)
+    handoff("take", ticket)
+    slept = handoff("snooze", ticket, "3h")
+    assert "you no longer hold it" in slept.out
+    assert handoff("show", ticket, "--json").json["lock"]["holder"] is None
+
+
 @pytest.mark.parametrize("time", ["3h", "2d", "30m", "2100-01-01T09:00:00Z"])
 def test_f138_a_ticket_sleeps_until_a_time(handoff: Handoff, time: str) -> None:
     ticket = opened(handoff)
     slept = handoff("snooze", ticket, time)
+    listed = handoff("tickets", "--view", "waiting").out
     chart = handoff("show", ticket, "--json").json
     views = {
         view: [r["ticket"] for r in handoff("tickets", "--view", view, "--json").json]
@@ -110,6 +121,9 @@ def test_f138_a_ticket_sleeps_until_a_time(handoff: Handoff, time: str) -> None:
     woken = handoff("show", ticket, "--json").json
 
     assert slept.code == 0
+    assert f"{ticket} sleeps until 2" in slept.out
+    assert "hold" not in slept.out
+    assert "asleep until 2" in listed
     assert chart["status"] == "waiting_buyer"
     assert chart["snoozed_until"] > chart["updated_at"]
     assert views == {"human": [], "agent": [], "waiting": [ticket]}

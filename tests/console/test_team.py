@@ -101,6 +101,8 @@ async def test_a_snoozed_ticket_sleeps_and_no_time_is_told(counter: Counter) -> 
         await until(pilot, lambda: "It sleeps" in told(app))
         standing = await counter.store.read(lambda tx: tx.standing(ticket))
         assert standing.snoozed_until is not None
+        await press(pilot, "6")
+        await until(pilot, lambda: "asleep until" in screen_text(app))
 
 
 async def test_a_supervisor_takes_a_ticket_away_with_a_reason(

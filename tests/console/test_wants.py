@@ -72,7 +72,7 @@ async def test_a_ticket_is_given_back_to_sleep_with_a_note_for_the_agent(
         await until(pilot, lambda: isinstance(app.screen, AskPanel))
         await until(pilot, lambda: app.screen.listening)
         await press(pilot, *"3h", "enter")
-        await until(pilot, lambda: "It sleeps" in told(app))
+        await until(pilot, lambda: "you no longer hold it" in told(app))
         history = await stored(counter.store, ticket)
         assert history.standing.snoozed_until is not None
         assert history.lock.holder is None

@@ -36,10 +36,14 @@ async def test_f108_a_reply_is_taken_back_within_its_time(world: World) -> None:
     chart = await world.chart(ticket)
     assert chart.standing.waiting_since == waiting
     assert [(r.text, r.state) for r in chart.outbox] == [("D1", "discarded")]
-    assert isinstance(await unsend(world.store, ticket, ANA), NotPossible)
+    twice = await unsend(world.store, ticket, ANA)
+    assert isinstance(twice, NotPossible)
+    assert twice.why == f"#{sent.seq} was taken back by ana already"
     await reply(world.store, ticket, ANA, "D2")
     assert [m["text"] for m in await world.delivers()] == ["D2"]
-    assert isinstance(await unsend(world.store, ticket, ANA), NotPossible)
+    late = await unsend(world.store, ticket, ANA)
+    assert isinstance(late, NotPossible)
+    assert late.why.endswith("has been delivered already")
     await give_back(world.store, ticket, ANA, GiveBack(to="agent", carry_on=True))
     await world.runs(ticket)
     assert "took the message" in text_of(world.model.bodies[-1])
@@ -143,7 +147,7 @@ async def test_f108_what_is_being_sent_is_the_version_that_stays(world: World) -
     gate.opened.set()
     await sending
     assert isinstance(late, NotPossible)
-    assert late.why == f"too late: #{second.seq} is sending"
+    assert late.why == f"#{second.seq} is leaving this moment: too late"
     assert [m["text"] for m in await world.delivers()] == ["D2"]
     chart = await world.chart(ticket)
     assert {r.text: r.state for r in chart.outbox} == {
