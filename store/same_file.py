@@ -46,8 +46,8 @@ class SameFile:
             return
         if not same:
             raise StoreUnreachable(
-                f"the store {self.place}: its file was removed or replaced: put it"
-                " back, or leave and start again"
+                "the store's file was removed or replaced: put it back, or leave and"
+                f" start again ({self.place})"
             )
 
 
