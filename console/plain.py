@@ -12,6 +12,7 @@ from datetime import datetime
 from console.canned import STEP_WORDS, Kept, release_words
 from console.plain_journal import compact, entry_line, stamp
 from console.shapes import as_sent
+from console.when import told
 from console.wording import count, delivery_word, doing, money, stop_words
 from core.cleanse import cleanse, one_line
 from core.decision import Decision, Operator, approvers, settled_words
@@ -119,7 +120,8 @@ def facts(history: History, there: Sequence[Presence] = ()) -> list[str]:
     if s.owner is not None:
         lines.append(f"owner      {one_line(s.owner, 40)}")
     if s.snoozed_until is not None:
-        lines.append(f"asleep     until {one_line(s.snoozed_until, 40)}")
+        at = told(s.snoozed_until, to_the_second=True)
+        lines.append(f"asleep     until {one_line(at, 40)}")
     if s.triage is not None:
         lines.append(f"triage     {one_line(', '.join(s.triage))}")
     if s.task_state:

@@ -6,16 +6,26 @@ text for people is `plain`, which cleanses what it shows.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from datetime import UTC, datetime
 from decimal import Decimal
 
 from console.canned import Kept
+from console.when import told as told_time
 from core.decision import Decision, Operator
 from core.history import Draft, History, QueueRow, Reply
 from core.identity import Identity, SentUnder, sent_under
-from core.journal import Body, Entry, IdentityChanged, to_json
+from core.journal import (
+    Body,
+    DecisionChanged,
+    Entry,
+    IdentityChanged,
+    LockChanged,
+    Message,
+    Snoozed,
+    to_json,
+)
 from core.judged import Judged
 from core.ledger import Action, ActionEvent
 from core.lock import Holder, HolderKind, Lock
@@ -28,6 +38,14 @@ from core.turn import Run, RunRecord, Turn, Usage
 from core.written import Unreadable, Written
 
 Shape = dict[str, Json]
+
+_TIMES: Mapping[type[Body], tuple[str, ...]] = {
+    Message: ("sent_at",),
+    LockChanged: ("since", "until"),
+    Snoozed: ("until",),
+    DecisionChanged: ("expires_at",),
+}
+"""The fields of bodies that hold a time."""
 
 
 def when(at: datetime | None) -> str | None:
@@ -126,8 +144,12 @@ def entry(line: Entry) -> Shape:
 
 
 def body(told: Body) -> Shape:
-    """An entry's body: unlike in the store, a flag that was not set is there too."""
+    """An entry's body: unlike in the store, all flags are there and times in UTC."""
     stored = to_json(told)
+    for name in _TIMES.get(type(told), ()):
+        at = stored.get(name)
+        if isinstance(at, str):
+            stored[name] = told_time(at)
     flags = {f.name: f.default for f in fields(told) if isinstance(f.default, bool)}
     return {**flags, **stored}
 

@@ -1,7 +1,10 @@
-"""A time as a person writes it: `30m`, `2d`, `17:30`, `5pm`, `tomorrow`, `mon 9:00`."""
+"""A time as a person writes it: `30m`, `2d`, `17:30`, `5pm`, `tomorrow`, `mon 9:00`.
+
+And one as it is kept in a body, as it is told.
+"""
 
 import re
-from datetime import datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 
 _LENGTH = re.compile(r"(\d{1,4})\s*([mhdw])")
 _CLOCK = re.compile(r"(\d{1,2})(?::(\d{2}))?\s*(am|pm)?")
@@ -33,6 +36,18 @@ def moment(text: str, now: datetime, zone: tzinfo | None) -> datetime | None:
             return None
         return at if at > local else at + timedelta(days=1)
     return _at(rest.strip() or str(_MORNING), local + timedelta(days=days))
+
+
+def told(stored: str, *, to_the_second: bool = False) -> str:
+    """A time in UTC with a `Z`; what is none stays as it is."""
+    try:
+        at = datetime.fromisoformat(stored)
+    except ValueError:
+        return stored
+    if at.tzinfo is None:
+        return stored
+    utc = at.astimezone(UTC).replace(tzinfo=None)
+    return (utc.replace(microsecond=0) if to_the_second else utc).isoformat() + "Z"
 
 
 def _days(name: str, local: datetime) -> int | None:

@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import assert_never
 
 from console.manner import clock, number
+from console.when import told
 from core.cleanse import one_line
 from core.decision import Decision
 from core.history import History, QueueRow
@@ -323,7 +324,8 @@ def happened(body: Paused | Claimed | Snoozed) -> str:
         case Snoozed(until=None):
             return "woke it"
         case Snoozed(until=until):
-            return f"lets it sleep until {one_line(until or '', 40)}"
+            at = told(until or "", to_the_second=True)
+            return f"lets it sleep until {one_line(at, 40)}"
 
 
 _THOUGHT = {"thinking", "redacted_thinking", "text"}

@@ -112,6 +112,7 @@ def test_f138_a_ticket_sleeps_until_a_time(handoff: Handoff, time: str) -> None:
     ticket = opened(handoff)
     slept = handoff("snooze", ticket, time)
     listed = handoff("tickets", "--view", "waiting").out
+    plain = handoff("show", ticket).out
     chart = handoff("show", ticket, "--json").json
     views = {
         view: [r["ticket"] for r in handoff("tickets", "--view", view, "--json").json]
@@ -119,11 +120,22 @@ def test_f138_a_ticket_sleeps_until_a_time(handoff: Handoff, time: str) -> None:
     }
     handoff("ingest", "-", stdin=message(2, ticket=ticket))
     woken = handoff("show", ticket, "--json").json
+    handoff("take", ticket)
+    handoff("release", ticket)
+    told = handoff("show", ticket, "--json").json["journal"][-1]["body"]
 
     assert slept.code == 0
     assert f"{ticket} sleeps until 2" in slept.out
     assert "hold" not in slept.out
     assert "asleep until 2" in listed
+    until = chart["snoozed_until"]
+    assert chart["journal"][-1]["body"] == {"until": until}
+    assert until.endswith("Z")
+    assert f"asleep     until {until[:19]}" in plain
+    assert chart["journal"][0]["body"]["sent_at"].endswith("Z")
+    assert told["since"].endswith("Z")
+    assert told["until"].endswith("Z")
+    assert "+00:00" not in plain + json.dumps(chart)
     assert chart["status"] == "waiting_buyer"
     assert chart["snoozed_until"] > chart["updated_at"]
     assert views == {"human": [], "agent": [], "waiting": [ticket]}
