@@ -177,17 +177,20 @@ def _mine(name: str, s: Standing, since: datetime, sight: Sight) -> _Said:
     caught = f" · {len(s.withheld)} withheld" if s.withheld else ""
     give = ("R", "give_back", "give back")
     keys: Keys = (give,)
+    least = caught
     if caught:
         keys = (("w", "withheld", "look"), give)
     elif s.ready:
-        caught = f" · approved: {sight.approved or 'an action'}"
+        what = sight.approved or "an action"
+        caught = f" · approved: {what}"
+        least = f" · {what.partition(' ')[2] or what} approved"
         keys = (("A", "act", "carries it out"), give)
     return _Said(
         role="solid-yours",
         symbol="■",
         words=f"YOU HOLD {name} since {at} · the agent is silent{caught}",
         brief=f"YOU HOLD {name} since {at}{caught}",
-        bare=f"YOU HOLD {name}{caught}",
+        bare=f"YOU HOLD {name}{least}",
         keys=keys,
     )
 

@@ -30,17 +30,19 @@ def inline_lines(decision: Decision, history: History, sight: Sight) -> list[Lin
     """The card in a few lines, for the desk."""
     lines = [_head(decision), *_damage(decision)]
     fields = _fields(decision.stands)
-    lines += [_brief(*field, sight.width) for field in fields[:_INLINE]]
-    if decision.stands != decision.input:
+    settled = decision.state in READY
+    most = _INLINE - 1 if settled and len(fields) > _INLINE else _INLINE
+    lines += [_brief(*field, sight.width) for field in fields[:most]]
+    if not settled and decision.stands != decision.input:
         lines.append(_changed_by(decision, "a shows what was proposed"))
-    left = len(fields) - _INLINE
+    left = len(fields) - most
     if left > 0:
         lines.append(line((f"{'':<{_COLUMN}}and {left} more on the card", "wait")))
-    lines.append(_brief("rule", decision.rule, sight.width))
-    if decision.state in READY:
+    if settled:
         lines += [*_verdict(decision, sight), _since(decision, history)]
         lines.append(to_carry_out(history, sight))
         return [clip(spans, sight.width) for spans in lines]
+    lines.append(_brief("rule", decision.rule, sight.width))
     lines.append(_since(decision, history))
     lines.append(
         line(
@@ -138,7 +140,9 @@ def _other_than_proposed(decision: Decision, width: int) -> list[Line]:
     """What the agent had asked for, where the first of two approved something else."""
     if decision.stands == decision.input:
         return []
-    lines = [_changed_by(decision, "e and then ^s approve the same")]
+    settled = decision.state in READY
+    more = "the agent had proposed" if settled else "e and then ^s approve the same"
+    lines = [_changed_by(decision, more)]
     before = dict(_fields(decision.input))
     for name, value in _fields(decision.stands):
         if before.get(name) != value:
