@@ -1,5 +1,6 @@
 """What every test may ask for: a real store, on SQLite and on PostgreSQL."""
 
+import os
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -7,6 +8,9 @@ import pytest
 
 from store.transaction import SqlStore
 from tests.worlds.postgres import Cluster, postgres_cluster
+
+# else each of the many programs that tests start would compile all its modules anew
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 postgres = pytest.fixture(scope="session")(postgres_cluster)
 

@@ -202,7 +202,7 @@ async def test_f108_one_version_of_a_reply_that_is_taken_back_is_left(
         history = await counter.store.read(lambda tx: tx.history(ticket))
         assert [r.state for r in history.outbox] == ["discarded"]
         await press(pilot, "r", *" no", "ctrl+s")
-        await until(pilot, lambda: "Sends in" in screen_text(app))
+        await until(pilot, lambda: not desk_of(app).query_one("#editor").text)
         history = await counter.store.read(lambda tx: tx.history(ticket))
         states = {r.text: r.state for r in history.outbox}
         assert states == {"oops": "discarded", "oops no": "queued"}
