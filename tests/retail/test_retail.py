@@ -11,7 +11,7 @@ pytestmark = [
     pytest.mark.timeout(240),
 ]
 
-PART = {"plain": ["0", "20", "105"], "takeover": ["1", "21"], "kill": ["2", "33"]}
+PART = {"plain": ["0", "105"], "takeover": ["1", "21"], "kill": ["2", "33"]}
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
