@@ -5,14 +5,13 @@ A reply goes into the composer, a macro comes up as a panel that says all it wil
 
 from collections.abc import Callable
 
-from textual import events
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.widgets import Input
 from typing_extensions import override
 
 from console.canned import Shelf
-from console.screens.panel import Panel
+from console.screens.searching import SearchPanel
 from console.widgets.choices import Choice, Choices
 from console.widgets.line_view import LineView
 from console.widgets.macro_lines import macro_lines
@@ -24,7 +23,7 @@ _PREVIEW = 10
 _WIDTH = 64
 
 
-class CannedPanel(Panel[Written]):
+class CannedPanel(SearchPanel[Written]):
     """What the team has written already; typing narrows it."""
 
     def __init__(self, shelf: Shelf, filled: Callable[[Written], Written]) -> None:
@@ -35,53 +34,33 @@ class CannedPanel(Panel[Written]):
             filled: Puts in what the chart says, for the preview.
         """
         super().__init__()
-        self.listening = True
         self.shelf = shelf
         self.filled = filled
-        self.early = ""
 
     @override
     def compose(self) -> ComposeResult:
         keys = line(("enter", "key"), (" writes it   ", "dim"), ("esc", "key"))
         with Vertical(id="panel"):
             yield Input(id="panel-find", placeholder="written replies and macros")
-            yield Choices(self._found(""), id="choices")
+            yield Choices(self.found(""), id="choices")
             yield LineView(id="panel-head")
             yield LineView([line(*keys, (" back", "dim"))], id="panel-keys")
 
     @override
     def on_mount(self) -> None:
-        """Starts in the search."""
-        box = self.query_one(Input)
-        box.value, self.early = self.early, ""
-        self.set_focus(box)
+        """Shows the first one."""
         self._preview()
 
     def learn(self, shelf: Shelf) -> None:
-        """Offers what the store says by now; the cursor stays on its name."""
+        """Offers what the store says by now."""
         self.shelf = shelf
-        for choices in self.query(Choices):  # none yet, or none any more
-            self._offer(choices)
-
-    def _offer(self, choices: Choices) -> None:
-        chosen = choices.chosen
-        found = self._found(self.query_one(Input).value)
-        choices.show(found)
-        names = [choice.id for choice in found]
-        if chosen in names:
-            choices.step(names.index(chosen))
-        choices.refresh(layout=True)
-        self._preview()
+        self.find_again()
+        if self.query(Choices):
+            self._preview()
 
     @override
-    def take_key(self, event: events.Key) -> bool:
-        """Keeps what is typed before the search line is there."""
-        if self.focused is None and event.is_printable and event.character:
-            self.early += event.character
-            return True
-        return super().take_key(event)
-
-    def _found(self, wanted: str) -> list[Choice]:
+    def found(self, wanted: str) -> list[Choice]:
+        """What holds these words in its name or texts."""
         words = wanted.casefold().split()
         return [
             Choice(id=name, line=_row(name, said))
@@ -110,7 +89,7 @@ class CannedPanel(Panel[Written]):
     def on_input_changed(self, event: Input.Changed) -> None:
         """Narrows the list."""
         event.stop()
-        self.query_one(Choices).show(self._found(event.value))
+        self.query_one(Choices).show(self.found(event.value))
         self._preview()
 
     def on_choices_moved(self, event: Choices.Moved) -> None:

@@ -7,7 +7,6 @@ later; what was found before stays where it is.
 
 from collections.abc import Awaitable, Callable, Sequence
 
-from textual import events
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.widgets import Input
@@ -16,7 +15,7 @@ from typing_extensions import override
 from console.canned import Shelf
 from console.keymap import GROUPS, Command, Here, possible, shown
 from console.screens.pace import paced
-from console.screens.panel import Panel
+from console.screens.searching import SearchPanel
 from console.widgets.choices import Choice, Choices
 from console.widgets.line_view import LineView
 from console.widgets.spans import fit, line
@@ -93,7 +92,7 @@ def _choice(id_: str, keys: str, words: str, role: str = "text") -> Choice:
     return Choice(id=id_, line=line((column, "key"), (said, role)))
 
 
-class PalettePanel(Panel[str]):
+class PalettePanel(SearchPanel[str]):
     """Every action with its key, and all that has a name; typing narrows the list."""
 
     def __init__(
@@ -115,14 +114,12 @@ class PalettePanel(Panel[str]):
             tickets: Looks for tickets that hold words.
         """
         super().__init__()
-        self.listening = True
         self.commands = tuple(commands)
         self.here = here
         self.shelf = shelf
         self.themes = tuple(themes)
         self.tickets = tickets
         self.rows: Sequence[QueueRow] = ()
-        self.early = ""
 
     @override
     def compose(self) -> ComposeResult:
@@ -135,38 +132,18 @@ class PalettePanel(Panel[str]):
                 id="panel-find",
                 placeholder="an action, ticket, buyer, reply, macro, theme",
             )
-            yield Choices(self._found(""), empty=empty, id="choices")
+            yield Choices(self.found(""), empty=empty, id="choices")
             yield LineView([keys], id="panel-keys")
 
-    @override
-    def on_mount(self) -> None:
-        """Starts in the search, with what was typed before it was there."""
-        box = self.query_one(Input)
-        box.value, self.early = self.early, ""
-        self.set_focus(box)
-
     def learn(self, shelf: Shelf) -> None:
-        """Offers what is written by now; the cursor stays on its name."""
-        if shelf == self.shelf:
-            return
-        self.shelf = shelf
-        for choices in self.query(Choices):  # none yet, or none any more
-            chosen = choices.chosen
-            found = self._found(self.query_one(Input).value)
-            choices.show(found)
-            names = [choice.id for choice in found]
-            if chosen in names:
-                choices.step(names.index(chosen))
+        """Offers what is written by now."""
+        if shelf != self.shelf:
+            self.shelf = shelf
+            self.find_again()
 
     @override
-    def take_key(self, event: events.Key) -> bool:
-        """Keeps what is typed before the search line is there."""
-        if self.focused is None and event.is_printable and event.character:
-            self.early += event.character
-            return True
-        return super().take_key(event)
-
-    def _found(self, wanted: str) -> list[Choice]:
+    def found(self, wanted: str) -> list[Choice]:
+        """What `choices_for` gives here."""
         return choices_for(
             wanted,
             self.commands,
@@ -180,7 +157,7 @@ class PalettePanel(Panel[str]):
         """Narrows the list."""
         event.stop()
         self.rows = ()
-        self.query_one(Choices).show(self._found(event.value))
+        self.query_one(Choices).show(self.found(event.value))
         if event.value.strip():
             self.set_timer(LOOKS, lambda: self._look_if(event.value))
 
@@ -194,13 +171,7 @@ class PalettePanel(Panel[str]):
         if not self.is_attached or self.query_one(Input).value != words:
             return
         self.rows = rows
-        choices = self.query_one(Choices)
-        chosen, found = choices.chosen, self._found(words)
-        choices.show(found)
-        names = [choice.id for choice in found]
-        if chosen in names:
-            choices.step(names.index(chosen))
-        choices.refresh(layout=True)
+        self.find_again()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Takes the first one left."""

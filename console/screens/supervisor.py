@@ -80,13 +80,9 @@ class SupervisorPanel(Panel[Wish]):
         rows = (*seen.held, *seen.runs)
         lines = hold_lines(rows, seen, self.sight(choices.inner_width or 80))
         names: list[str] = [row.ticket for row in rows] or [""]
-        before = choices.chosen
-        choices.show(
+        choices.renew(
             [Choice(id=n, line=spans) for n, spans in zip(names, lines, strict=True)]
         )
-        if before in names:
-            choices.step(names.index(before))
-        choices.refresh(layout=True)
 
     def on_resize(self) -> None:
         """Fits the rows to the new width."""

@@ -61,6 +61,15 @@ class Choices(Painted, can_focus=True, inherit_bindings=False):
         self.to_row(0)
         self.refresh()
 
+    def renew(self, choices: Sequence[Choice]) -> None:
+        """Offers these from now on; the cursor stays on its choice where it is left."""
+        chosen = self.chosen
+        self.show(choices)
+        names = [choice.id for choice in choices]
+        if chosen in names:
+            self.step(names.index(chosen))
+        self.refresh(layout=True)
+
     @property
     def chosen(self) -> str | None:
         """The choice under the cursor."""

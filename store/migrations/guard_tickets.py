@@ -75,20 +75,32 @@ def _differ(columns: tuple[str, ...]) -> str:
     return f"({before}) IS DISTINCT FROM ({after})"
 
 
-_OUTBOX_NEW = """
-  IF NEW.author_kind = 'operator' AND NEW.author_name <> session_user THEN
-    wrong := 'a reply is kept under the name of who gives it';
-  ELSIF (NEW.author_kind = 'operator' OR {schema}.handoff_works_here())
+_BY_HOLDER = """
+  IF NEW.{who}_kind = 'operator' AND NEW.{who}_name <> session_user THEN
+    wrong := '{own_name}';
+  ELSIF (NEW.{who}_kind = 'operator' OR {{schema}}.handoff_works_here())
     AND NOT EXISTS (
-      SELECT FROM {schema}.locks l
-      WHERE l.ticket_id = NEW.ticket_id AND l.holder_name = NEW.author_name
-        AND l.holder_kind = CASE NEW.author_kind WHEN 'agent' THEN 'run'
-          ELSE NEW.author_kind END
+      SELECT FROM {{schema}}.locks l
+      WHERE l.ticket_id = NEW.ticket_id AND l.holder_name = NEW.{who}_name
+        AND l.holder_kind = CASE NEW.{who}_kind WHEN 'agent' THEN 'run'
+          ELSE NEW.{who}_kind END
     )
   THEN
-    wrong := 'who answers a buyer holds the ticket';
+    wrong := '{holds}';
   END IF;
 """
+
+_OUTBOX_NEW = _BY_HOLDER.format(
+    who="author",
+    own_name="a reply is kept under the name of who gives it",
+    holds="who answers a buyer holds the ticket",
+)
+
+_ACTIONS = _BY_HOLDER.format(
+    who="actor",
+    own_name="an action is kept under the name of who does it",
+    holds="who acts holds the ticket",
+)
 
 _OUTBOX_CHANGED = """
   IF {fixed} THEN
@@ -103,21 +115,6 @@ _OUTBOX_CHANGED = """
       AND l.holder_name = session_user
   ) THEN
     wrong := 'who discards a reply holds the ticket';
-  END IF;
-"""
-
-_ACTIONS = """
-  IF NEW.actor_kind = 'operator' AND NEW.actor_name <> session_user THEN
-    wrong := 'an action is kept under the name of who does it';
-  ELSIF (NEW.actor_kind = 'operator' OR {schema}.handoff_works_here())
-    AND NOT EXISTS (
-      SELECT FROM {schema}.locks l
-      WHERE l.ticket_id = NEW.ticket_id AND l.holder_name = NEW.actor_name
-        AND l.holder_kind = CASE NEW.actor_kind WHEN 'agent' THEN 'run'
-          ELSE NEW.actor_kind END
-    )
-  THEN
-    wrong := 'who acts holds the ticket';
   END IF;
 """
 

@@ -8,7 +8,7 @@ from textual.pilot import Pilot
 
 from console.app import HandoffApp
 from console.screens.card import CarryOutPanel
-from core.decision import Operator, Role, Verdict
+from core.decision import Decision, Operator, Role, Verdict
 from core.flows.amend import verify
 from core.flows.house import Hands
 from core.flows.supervise import decide
@@ -66,6 +66,21 @@ class Bench:
             await press(pilot, "escape")
             yield pilot, app, ticket
 
+    async def approved(
+        self, pilot: Pilot[None], app: HandoffApp, ticket: TicketId
+    ) -> Decision:
+        """What Noor proposed at the desk and Sam approved."""
+        store = self.counter.store
+        await store.write(lambda tx: tx.save_operator(SAM))
+        await press(pilot, "A")
+        await picked(pilot, app, "refund_order")
+        await filled_in(pilot, app, order_id="O-1", amount="80.00")
+        await until(pilot, lambda: "a supervisor decides" in told(app))
+        (proposed,) = (await stored(store, ticket)).decisions
+        await decide(store, proposed.id, APPROVE, SAM, ())
+        await until(pilot, lambda: "A carries it out" in screen_text(app))
+        return proposed
+
 
 async def filled_in(pilot: Pilot[None], app: HandoffApp, **given: str) -> None:
     """Fills the tool's form in and uses the tool."""
@@ -96,15 +111,8 @@ async def test_rule_06_what_needs_a_decision_is_proposed_and_executed_from_the_d
     counter: Counter,
 ) -> None:
     bench = Bench(counter)
-    await counter.store.write(lambda tx: tx.save_operator(SAM))
     async with bench.holding() as (pilot, app, ticket):
-        await press(pilot, "A")
-        await picked(pilot, app, "refund_order")
-        await filled_in(pilot, app, order_id="O-1", amount="80.00")
-        await until(pilot, lambda: "a supervisor decides" in told(app))
-        (proposed,) = (await stored(counter.store, ticket)).decisions
-        await decide(counter.store, proposed.id, APPROVE, SAM, ())
-        await until(pilot, lambda: "A carries it out" in screen_text(app))
+        proposed = await bench.approved(pilot, app, ticket)
         await press(pilot, "A")
         await picked(pilot, app, proposed.id)
         await until(pilot, lambda: isinstance(app.screen, CarryOutPanel))
@@ -121,15 +129,8 @@ async def test_rule_06_what_was_approved_is_shown_whole_and_enter_never_carries_
     counter: Counter,
 ) -> None:
     bench = Bench(counter)
-    await counter.store.write(lambda tx: tx.save_operator(SAM))
     async with bench.holding() as (pilot, app, ticket):
-        await press(pilot, "A")
-        await picked(pilot, app, "refund_order")
-        await filled_in(pilot, app, order_id="O-1", amount="80.00")
-        await until(pilot, lambda: "a supervisor decides" in told(app))
-        (proposed,) = (await stored(counter.store, ticket)).decisions
-        await decide(counter.store, proposed.id, APPROVE, SAM, ())
-        await until(pilot, lambda: "A carries it out" in screen_text(app))
+        proposed = await bench.approved(pilot, app, ticket)
         await counter.writes("Please wait with that.", ticket=ticket)
         await until(pilot, lambda: "STALE" in screen_text(app))
         await press(pilot, "A")

@@ -1,0 +1,50 @@
+"""A panel in which one finds something by its words: a search line over a list."""
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from textual import events
+from textual.widgets import Input
+from typing_extensions import override
+
+from console.screens.panel import Panel
+from console.widgets.choices import Choice, Choices
+
+R = TypeVar("R")
+
+
+class SearchPanel(Panel[R], inherit_bindings=False):
+    """Listens at once, and loses no letter typed before its search line is there.
+
+    Whoever makes one composes an `Input` and `Choices`.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.listening = True
+        self.early = ""
+
+    @override
+    def on_mount(self) -> None:
+        """Starts in the search, with what was typed before it was there."""
+        box = self.query_one(Input)
+        box.value, self.early = self.early, ""
+        self.set_focus(box)
+
+    @override
+    def take_key(self, event: events.Key) -> bool:
+        """Keeps what is typed before the search line is there."""
+        if self.focused is None and event.is_printable and event.character:
+            self.early += event.character
+            return True
+        return super().take_key(event)
+
+    def found(self, wanted: str) -> Sequence[Choice]:
+        """What holds these words; subclasses answer."""
+        del wanted
+        return ()
+
+    def find_again(self) -> None:
+        """Offers what is there by now; the cursor stays on its name."""
+        for choices in self.query(Choices):  # none yet, or none any more
+            choices.renew(self.found(self.query_one(Input).value))
