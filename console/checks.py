@@ -1,6 +1,7 @@
 """What `handoff doctor` looks at, one line each, with the exit code it is worth."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -8,7 +9,7 @@ from console import wiring
 from console.codes import REFUSED, UNREACHABLE, USAGE, code_of
 from console.config import Config
 from console.wording import count, damaged, span_of
-from core.errors import HandoffError, ModelFailed
+from core.errors import HandoffError, ModelFailed, UnknownTicket
 from core.ports import QueueQuery, Store, Transaction
 
 _SKEW = timedelta(seconds=5)
@@ -76,13 +77,15 @@ async def _lease(config: Config, store: Store) -> Check:
 
 def _run_lengths(tx: Transaction) -> list[timedelta]:
     """How long runs of the first tickets of the queue took."""
-    rows = tx.queue(QueueQuery(view="all", limit=_SAMPLE))
-    return [
-        run.ended_at - run.started_at
-        for row in rows
-        for run in tx.history(row.ticket).runs
-        if run.ended_at is not None
-    ]
+    lengths = []
+    for row in tx.queue(QueueQuery(view="all", limit=_SAMPLE)):
+        with suppress(UnknownTicket):  # its lock is missing, which is said elsewhere
+            lengths += [
+                run.ended_at - run.started_at
+                for run in tx.history(row.ticket).runs
+                if run.ended_at is not None
+            ]
+    return lengths
 
 
 async def _records(store: Store) -> Check:

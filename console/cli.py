@@ -167,7 +167,8 @@ def _code_of(wrong: BaseException) -> int:
 
 
 def _told(text: str, code: int) -> int:
-    click.echo(f"handoff: {one_line(text, 1000)}", err=True)
+    said = " ".join(text.split())  # click breaks a list of choices into lines
+    click.echo(f"handoff: {one_line(said, 1000)}", err=True)
     return code
 
 

@@ -73,7 +73,28 @@ def _body(row: Row) -> None:
         raise ValueError(message)
 
 
+def _missing(row: Row) -> None:
+    message = f"a record of {row.ticket_id} is missing"
+    raise ValueError(message)
+
+
 _LOOKS = (
+    _Look(
+        kind="lock",
+        rows=sa.select(schema.tickets.c.id.label("ticket_id")).where(
+            ~sa.exists().where(schema.locks.c.ticket_id == schema.tickets.c.id)
+        ),
+        check=_missing,
+        name=lambda row: f"of {row.ticket_id}, which is missing",
+    ),
+    _Look(
+        kind="journal",
+        rows=sa.select(schema.journal.c.ticket_id)
+        .group_by(schema.journal.c.ticket_id)
+        .having(sa.func.max(schema.journal.c.seq) > sa.func.count()),
+        check=_missing,
+        name=lambda _: "with a missing entry",
+    ),
     _Look(
         kind="ticket",
         rows=sa.select(schema.tickets.c.id, *tickets.READ),

@@ -19,7 +19,14 @@ from console.widgets.spans import Line, fit, line
 from core.cleanse import cleanse, one_line
 from core.decision import Decision
 from core.history import History
-from core.policy import Allow, Forbid, NeedsDecision, NeedsIdentity, judge
+from core.policy import (
+    Allow,
+    Forbid,
+    Judgement,
+    NeedsDecision,
+    NeedsIdentity,
+    judge,
+)
 from core.ticket import Json
 from core.tool import ToolCall, ToolSpec
 
@@ -116,14 +123,31 @@ def arguments_of(fields: Sequence[Field], texts: Sequence[str]) -> dict[str, Jso
     }
 
 
+def forbidden(
+    decision: Decision, arguments: Json, spec: ToolSpec | None, history: History
+) -> str | None:
+    """Why new arguments can't be approved at all, or None."""
+    match None if spec is None else _judged(decision, arguments, spec, history):
+        case NeedsIdentity(why=why) | Forbid(why=why):
+            return one_line(why, 120)
+        case _:
+            return None
+
+
+def _judged(
+    decision: Decision, arguments: Json, spec: ToolSpec, history: History
+) -> Judgement:
+    call = ToolCall(id=decision.call, name=decision.tool, input=arguments)
+    return judge(call, spec, history)
+
+
 def judged_line(
     decision: Decision, arguments: Json, spec: ToolSpec | None, history: History
 ) -> Line:
     """What the policy makes of new arguments, in one line."""
     if spec is None:
         return line(("the tool is not known yet: it is judged when stored", "dim"))
-    call = ToolCall(id=decision.call, name=decision.tool, input=arguments)
-    match judge(call, spec, history):
+    match _judged(decision, arguments, spec, history):
         case Allow():
             return line(("✓ ", "ok"), ("within the policy", "ok"))
         case NeedsDecision(rule=rule, four_eyes=False):

@@ -12,7 +12,12 @@ from textual.containers import Vertical
 from textual.widgets import Input
 from typing_extensions import override
 
-from console.screens.arguments import ArgumentsForm, fields_of, judged_line
+from console.screens.arguments import (
+    ArgumentsForm,
+    fields_of,
+    forbidden,
+    judged_line,
+)
 from console.screens.card import CardPanel
 from console.screens.pace import paced
 from console.widgets.line_view import LineView
@@ -203,6 +208,10 @@ class DecisionPanel(CardPanel[Ruling]):
             value = self.query_one(ArgumentsForm).arguments()
         except ValueError as wrong:
             self.notify(one_line(str(wrong), 200), severity="warning", markup=False)
+            return
+        why = forbidden(self.decision, value, self.spec, self.history)
+        if why is not None:  # the form stays, with what is written in it
+            self.notify(why, severity="warning", markup=False)
             return
         self._rule("override", "", value)
 

@@ -78,8 +78,11 @@ def _approvals(seen: Overview) -> tuple[str, str, str]:
         return "approvals", "none waits", "text"
     first = min(seen.decisions, key=lambda d: d.expires_at)
     sums = [money(*d.moves) for d in seen.decisions if d.amount]
+    moneyless = len(seen.decisions) - len(sums)
     if len(sums) > _SUMS:
         sums = [*sums[:_SUMS], "…"]
+    elif sums and moneyless:
+        sums.append(f"{moneyless} without an amount")
     more = f": {', '.join(sums)}" if sums else ""
     left = span_of(first.expires_at - seen.now)
     many = len(seen.decisions)
@@ -117,8 +120,10 @@ def _moved(seen: Overview) -> tuple[str, str, str]:
 
 def _spent(seen: Overview) -> tuple[str, str, str]:
     spent = seen.spent
-    cost = number(spent.cost_usd.quantize(Decimal("0.01")))
-    words = f"{cost} USD, {count(spent.runs, 'run')}"
+    words = count(spent.runs, "run")
+    if spent.runs == 0 or spent.unknown < spent.runs:  # what is not known is not 0
+        cost = number(spent.cost_usd.quantize(Decimal("0.01")))
+        words = f"{cost} USD, {words}"
     if spent.unknown:
         words += f" · the cost of {spent.unknown:,} is not known"
     return "model today", words, "text"

@@ -154,3 +154,21 @@ def test_f80_doctor_names_many_damaged_records_in_one_line_and_never_a_traceback
     [records] = [c for c in doctor.json if c["check"] == "records"]
     assert records["found"].endswith("and 24 more")
     assert both("tickets", "--json").code == 0
+
+
+def test_f80_doctor_goes_on_and_says_so_where_the_lock_of_a_ticket_is_gone(
+    both: Handoff, damage: Damage
+) -> None:
+    both("ingest", "-", stdin=message(1))
+    ticket = both("tickets", "--json").json[0]["ticket"]
+    damage("DELETE FROM locks")
+    doctor = both("doctor")
+    assert f"can't be read: lock of {ticket}, which is missing" in doctor.out
+    assert "workers" in doctor.out
+
+
+def test_a_usage_error_with_a_list_of_choices_is_one_plain_line(both: Handoff) -> None:
+    said = both("triage", "T-1", "--priority", "high")
+    assert (said.code, said.out) == (2, "")
+    assert "⏎" not in said.err
+    assert said.err.count("\n") == 1

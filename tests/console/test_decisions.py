@@ -173,6 +173,9 @@ async def test_an_override_is_a_form_that_says_what_the_policy_makes_of_it(
         await until(pilot, lambda: "yours to decide" in screen_text(app))
         await press(pilot, "end", "backspace", "x")
         await until(pilot, lambda: "not a positive amount" in screen_text(app))
+        await press(pilot, "ctrl+s")
+        await until(pilot, lambda: "not a positive amount" in told(app))
+        assert form.texts == ["O-1", "118.0x", ""]
         await press(pilot, *["backspace"] * 6, *"18.5")
         await until(pilot, lambda: "within the policy" in screen_text(app))
         await press(pilot, "ctrl+s")

@@ -103,6 +103,7 @@ async def test_what_the_model_cost_today_is_in_the_overview(
         assert "0.12 USD, 1 run" in screen_text(app)
         await counter.store.write(lambda tx: tx.end_run(hold, RUN, end(None)))
         await until(pilot, lambda: "the cost of 1 is not known" in screen_text(app))
+        assert "0.00 USD" not in screen_text(app)
     later = await counter.store.read(lambda tx: tx.now) + timedelta(days=1)
     spent = await counter.store.read(lambda tx: tx.model_costs(later))
     assert (spent.runs, spent.cost_usd) == (0, Decimal(0))

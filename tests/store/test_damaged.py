@@ -435,3 +435,16 @@ async def test_a_sound_store_has_no_damage_and_no_row_is_stored_anew(
     await desk.write(act)
     assert await desk.read(lambda tx: tx.damaged()) == ()
     assert not (await chart(desk)).mended
+
+
+async def test_f80_a_lock_and_an_entry_that_are_gone_are_named(desk: SqlStore) -> None:
+    await desk.write(says("and now?"))
+    await desk.write(damage("DELETE FROM journal WHERE ticket_id = 'T-1' AND seq = 1"))
+    await desk.write(damage("DELETE FROM locks WHERE ticket_id = 'T-2'"))
+
+    lost = await desk.read(lambda tx: tx.damaged())
+
+    assert lost == (
+        Damaged(ticket=T2, kind="lock", name="of T-2, which is missing"),
+        Damaged(ticket=T1, kind="journal", name="with a missing entry"),
+    )
