@@ -2,9 +2,9 @@
 
 Only this file, and the two beside it that it chooses from, know that there are two
 dialects: how each begins, locks, tells the time, numbers a change and wakes whoever
-waits. `engine_sqlite` gathers waiting writes into one commit on one thread;
-`engine_postgres` gives each a connection of a small pool. The rest of the store is
-the same code for both. The driver of a server is loaded when one is named: it would
+waits. `engine_sqlite` writes on one thread, `engine_postgres` on a small pool of them,
+and both gather writes that wait into one commit. The rest of the store is the same
+code for both. The driver of a server is loaded when one is named: it would
 cost everybody else a tenth of a second at each command.
 """
 

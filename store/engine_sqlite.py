@@ -21,10 +21,9 @@ import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import sqlalchemy as sa
 
@@ -37,6 +36,7 @@ from store.line import in_line
 from store.no_text import any_text, reading
 from store.same_file import SameFile
 from store.unwritable import engine_to_read, may_be_readable
+from store.waiting import Waiting, hand_out, waiting_for
 from store.watch import Watch
 
 T = TypeVar("T")
@@ -56,29 +56,6 @@ _EACH = (
 _RAISE = "UPDATE feed SET position = position + 1"
 
 
-@dataclass(slots=True)
-class _Job(Generic[T]):
-    """A transaction that waits for the writer, and who waits for it."""
-
-    work: Callable[[sa.Connection], T]
-    future: "asyncio.Future[T]"
-    result: tuple[T] | None = None
-    error: BaseException | None = None
-
-    def run(self, connection: sa.Connection) -> None:
-        """Keeps what the function returns, or raises."""
-        self.result = (self.work(connection),)
-
-    def hand_out(self) -> None:
-        """Gives the waiting task what came of it, in the task's own loop."""
-        if self.future.done():  # it was cancelled meanwhile
-            return
-        if self.result is not None and self.error is None:
-            self.future.set_result(self.result[0])
-        else:
-            self.future.set_exception(self.error or RuntimeError("nothing was run"))
-
-
 class SqliteEngine:
     """A store in a SQLite file.
 
@@ -92,7 +69,7 @@ class SqliteEngine:
         self._create()
         self._file = SameFile(path=self._path, place=path)
         self._engine = self._connect(foreign_keys=True)
-        self._waiting: SimpleQueue[_Job[Any] | None] = SimpleQueue()
+        self._waiting: SimpleQueue[Waiting[Any] | None] = SimpleQueue()
         self._writer = threading.Thread(
             target=self._serve, name="store-writer", daemon=True
         )
@@ -105,9 +82,9 @@ class SqliteEngine:
         if not self._writer.is_alive():
             message = "the store is closed"
             raise RuntimeError(message)
-        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        self._waiting.put(_Job(work, future))
-        return await future
+        waiting = waiting_for(work)
+        self._waiting.put(waiting)
+        return await waiting.future
 
     def read(self, work: Callable[[sa.Connection], T]) -> "Future[T]":
         """Runs a function on one read-only snapshot."""
@@ -238,7 +215,7 @@ class SqliteEngine:
             if job is not None:
                 job = self._waiting.get()
 
-    def _commit(self, jobs: list[_Job[Any]]) -> None:
+    def _commit(self, jobs: list[Waiting[Any]]) -> None:
         if not jobs:
             return
         try:
@@ -251,7 +228,7 @@ class SqliteEngine:
         for job in jobs:
             if isinstance(job.error, Exception):
                 job.error = translate(job.error, self.place)
-        _hand_out(jobs)
+        hand_out(jobs)
         self._tell_followers()
 
     @contextmanager
@@ -323,7 +300,7 @@ def _writing(engine: sa.Engine) -> Iterator[sa.Connection]:
         yield connection
 
 
-def _attempt(job: _Job[Any], connection: sa.Connection, *, alone: bool) -> None:
+def _attempt(job: Waiting[Any], connection: sa.Connection, *, alone: bool) -> None:
     """Runs a job in a savepoint; its failure undoes no other's work.
 
     Raises:
@@ -342,21 +319,6 @@ def _attempt(job: _Job[Any], connection: sa.Connection, *, alone: bool) -> None:
             raise
         driver.execute("ROLLBACK TO job")
     driver.execute("RELEASE job")
-
-
-def _hand_out(jobs: list[_Job[Any]]) -> None:
-    """Wakes each loop once, since a wake-up costs more than a transaction."""
-    by_loop: dict[asyncio.AbstractEventLoop, list[_Job[Any]]] = {}
-    for job in jobs:
-        by_loop.setdefault(job.future.get_loop(), []).append(job)
-    for loop, waiting in by_loop.items():
-        with suppress(RuntimeError):  # it has ended, and all who waited with it
-            loop.call_soon_threadsafe(_settle, waiting)
-
-
-def _settle(jobs: list[_Job[Any]]) -> None:
-    for job in jobs:
-        job.hand_out()
 
 
 def _driver(connection: sa.Connection) -> sqlite3.Connection:

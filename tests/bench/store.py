@@ -12,16 +12,12 @@ What misses its target, and why (two processors, a server on the same machine):
   all changes as one statement, COMMIT; of a claim's 0.33 ms of processor, the driver's
   trips are half. Its pipeline would make two trips of them, but costs more in Python
   (0.46 against 0.40 ms) where the server is near.
-- PostgreSQL, 64 tickets at once and claims: 800 to 1,250 turns, 420 to 660 with their
-  requests, 700 to 1,000 claims with their ends a second (targets 1,500). One process
-  is one interpreter, and that is full: a transaction costs it 0.33 ms on one thread
-  alone, 0.5 with the way from the event loop to a thread and back, 0.6 where many
-  wait; the last two of the three figures are two transactions each. 2, 3, 4 or 8
-  threads, a switch interval of 0.5 ms instead of 5, and results handed to the loop
-  together instead of one by one make no difference. 1,500 of what takes two
-  transactions need 1.5 processors of Python and 1 of the server (0.35 ms each), of the
-  two that are there. Several turns in one transaction, as on SQLite, would hold several
-  tickets' locks in no common order: two workers would wait for each other.
+- PostgreSQL, 64 tickets at once and claims (targets 1,500): one process is one
+  interpreter, and that is full. Committing what waits together took a third of the work
+  from both sides (processor time of a claim's transaction, beside other work: 0.60 ms
+  of ours and 0.39 of the server one by one, 0.39 and 0.25 eight at a time); what
+  remains are the two trips that each needs: lock and read, and its changes. More than
+  eight together, or fewer threads, make no difference.
 - Loading 1,000 turns on SQLite: 42 to 48 ms (target 40), on a machine with other work
   57; 28 once the statements are made and the file is in memory. Fetching is 6 of it,
   making statements 3, columns 6, JSON 6, and entries and turns the rest.

@@ -4,6 +4,8 @@ import sys
 import threading
 import traceback
 from asyncio.subprocess import PIPE
+from collections.abc import AsyncIterator, Callable, Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -12,7 +14,7 @@ import sqlalchemy as sa
 from core.errors import BadConfiguration, StoreUnreachable
 from core.journal import Note
 from core.ports import Transaction
-from core.ticket import operator
+from core.ticket import TicketId, operator
 from store import engine_postgres, line
 from store.transaction import SqlStore
 from tests.store.build import T1, asked, opened, says
@@ -23,19 +25,41 @@ def _gate() -> tuple[threading.Event, threading.Event]:
     return threading.Event(), threading.Event()
 
 
-def _held_up(begun: threading.Event, go: threading.Event):
-    def transact(tx: Transaction) -> int:
+def _waits(begun: threading.Event, go: threading.Event) -> Callable[..., None]:
+    def transact(_tx: Transaction) -> None:
         begun.set()
         assert go.wait(10)
-        return says("held up")(tx)
 
     return transact
 
 
+def _held_up(
+    begun: threading.Event, go: threading.Event, locked: TicketId | None = None
+):
+    def transact(tx: Transaction) -> int:
+        if locked is not None:
+            tx.lock_of(locked)
+        _waits(begun, go)(tx)
+        return says("held up", locked or T1)(tx)
+
+    return transact
+
+
+@pytest.fixture
+async def one_writer(
+    store_url: str, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[SqlStore]:
+    """A store that writes on one thread, so that the next ones have to wait."""
+    monkeypatch.setattr(engine_postgres, "_WRITERS", 1)
+    store = SqlStore.open(store_url)
+    yield store
+    await store.close()
+
+
 async def test_waiting_transactions_share_one_commit_and_one_that_fails_is_alone(
-    sqlite_store: SqlStore,
+    one_writer: SqlStore,
 ) -> None:
-    store = sqlite_store
+    store = one_writer
     await store.write(asked())
     commits: list[int] = []
     engine = store._engine._engine
@@ -61,6 +85,69 @@ async def test_waiting_transactions_share_one_commit_and_one_that_fails_is_alone
     assert len(commits) == 2
     history = await store.read(lambda tx: tx.history(T1))
     assert "never" not in [e.body.text for e in history.journal]
+
+
+async def test_shared_commits_that_wait_for_each_others_tickets_are_all_stored(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine_postgres, "_WRITERS", 1)
+    stores = SqlStore.open(postgres_url), SqlStore.open(postgres_url)
+    t2 = TicketId("T-2")
+    for ticket in (T1, t2):
+        await stores[0].write(asked(ticket))
+    cross = threading.Barrier(2)
+    go, writes = threading.Event(), []
+
+    def first(ticket: TicketId, tries: Iterator[int]) -> Callable[[Transaction], int]:
+        def transact(tx: Transaction) -> int:
+            tx.lock_of(ticket)
+            if next(tries) == 0:
+                cross.wait(10)
+            return says("first", ticket)(tx)
+
+        return transact
+
+    for store, one, other in ((stores[0], T1, t2), (stores[1], t2, T1)):
+        begun = threading.Event()
+        waits = _waits(begun, go)
+        writes.append(asyncio.ensure_future(store.write(waits)))
+        await asyncio.to_thread(begun.wait, 10)
+        acts = (first(one, count()), says("second", other))
+        writes += [asyncio.ensure_future(store.write(act)) for act in acts]
+        await asyncio.sleep(0)
+    go.set()
+    await asyncio.gather(*writes)
+    for ticket in (T1, t2):
+        told = (await stores[0].read(lambda tx, t=ticket: tx.history(t))).journal
+        assert sorted(e.body.text for e in told[1:]) == ["first", "second"]
+    for store in stores:
+        await store.close()
+
+
+async def test_who_is_run_with_one_that_waits_for_its_ticket_does_not_wait_for_it(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine_postgres, "_WRITERS", 1)
+    store, other = SqlStore.open(postgres_url), SqlStore.open(postgres_url)
+    t2 = TicketId("T-2")
+    for ticket in (T1, t2):
+        await store.write(asked(ticket))
+    locked, unlock, begun, go = (*_gate(), *_gate())
+    locks = asyncio.ensure_future(other.write(_held_up(locked, unlock, T1)))
+    await asyncio.to_thread(locked.wait, 10)
+    first = asyncio.ensure_future(store.write(_waits(begun, go)))
+    await asyncio.to_thread(begun.wait, 10)
+    waits = asyncio.ensure_future(store.write(says("waits")))
+    beside = asyncio.ensure_future(store.write(says("beside", t2)))
+    await asyncio.sleep(0)
+    go.set()
+    assert await asyncio.wait_for(beside, 10) == 2
+    assert not waits.done()
+    unlock.set()
+    assert (await locks, await waits) == (2, 3)
+    await first
+    await store.close()
+    await other.close()
 
 
 async def test_a_cancelled_write_runs_to_its_end(store: SqlStore) -> None:
@@ -250,12 +337,7 @@ async def test_who_waits_too_long_for_a_ticket_is_told_and_reads_go_on(
     store = SqlStore.open(postgres_url)
     await store.write(asked())
     begun, go = _gate()
-
-    def locks_and_hangs(tx: Transaction) -> int:
-        tx.lock_of(T1)
-        return _held_up(begun, go)(tx)
-
-    hangs = asyncio.ensure_future(store.write(locks_and_hangs))
+    hangs = asyncio.ensure_future(store.write(_held_up(begun, go, T1)))
     await asyncio.to_thread(begun.wait, 10)
     with pytest.raises(StoreUnreachable, match="locked for too long"):
         await store.write(says("x"))
