@@ -87,6 +87,7 @@ class Command:
             command that may be pressed as fast as one likes.
         after: What may be pressed right before it, see `console.screens.pace`.
         needs: Why it is not possible where it is not, told to who presses its key.
+        writes: Whether who presses its key is about to write.
     """
 
     id: str
@@ -100,6 +101,7 @@ class Command:
     meant: str = ""
     after: Literal["nothing", "moves", "text"] = "moves"
     needs: str = ""
+    writes: bool = False
 
 
 _SHOWN = {
@@ -126,7 +128,12 @@ def shown(key: str) -> str:
 
 _CTRL = re.compile(r"ctrl\+([a-z])")
 
-_TYPED = {"colon", "question_mark"}
+_SILENT = re.compile(r"ctrl\+.+|shift\+tab|tab|escape|f\d+")
+
+
+def _types(key: str) -> bool:
+    """Whether a key is a letter, a mark or a move where somebody writes."""
+    return _SILENT.fullmatch(key) is None
 
 
 def possible(command: Command, here: Here) -> bool:
@@ -171,7 +178,8 @@ def wrong_key(commands: Sequence[Command], id_: str, said: str) -> str | None:
     key = key_named(said)
     if key is None:
         return 'a key such as "x", "?", "ctrl+e", "f5" or "esc"'
-    if command.typing and (len(said) == 1 or "+" not in key) and key[0] != "f":
+    apart = command.typing and not any(len(k) == 1 for k in command.keys)
+    if apart and (len(said) == 1 or "+" not in key) and key[0] != "f":
         return "a key that types nothing, such as ctrl+e or f5: it acts while one types"
     return None
 
@@ -198,7 +206,7 @@ def command_for(commands: Sequence[Command], key: str, here: Here) -> Command | 
     for command in commands:
         if key not in command.keys or not possible(command, here):
             continue
-        if here.typing and (not command.typing or key in _TYPED):
+        if here.typing and (not command.typing or _types(key)):
             continue
         return command
     return None
@@ -219,6 +227,20 @@ def needed_for(commands: Sequence[Command], key: str, here: Here) -> str:
     return next(filter(None, said), "")
 
 
+def key_of(commands: Sequence[Command], id_: str, here: Here) -> str:
+    """The key that runs a command here, as it is written, or "" where none does."""
+    for command in commands:
+        for key in command.keys if command.id == id_ else ():
+            if command_for(commands, key, here) is command:
+                return shown(key)
+    return ""
+
+
+def writes_for(commands: Sequence[Command], key: str) -> str:
+    """The id of the command with which a key goes to write, or ""."""
+    return next((c.id for c in commands if c.writes and key in c.keys), "")
+
+
 def hints(commands: Sequence[Command], here: Here) -> list[tuple[Command, str]]:
     """The few commands worth saying here, with the key to say."""
     out = []
@@ -227,7 +249,7 @@ def hints(commands: Sequence[Command], here: Here) -> list[tuple[Command, str]]:
             continue
         if not possible(command, here):
             continue
-        keys = [k for k in command.keys if not (here.typing and k in _TYPED)]
+        keys = [k for k in command.keys if not (here.typing and _types(k))]
         if here.typing and not command.typing:
             continue
         if command.id == "canned" and here.pane != "composer":

@@ -40,6 +40,7 @@ COMMANDS: tuple[Command, ...] = (
         ),
         typing=True,
         needs=MINE,
+        writes=True,
     ),
     Command(
         id="retry",
@@ -91,13 +92,15 @@ COMMANDS: tuple[Command, ...] = (
         short="reply",
         when=lambda h: h.mine,
         needs=MINE,
+        writes=True,
     ),
     Command(
         id="undo",
-        keys=("u",),
+        keys=("u", "ctrl+t"),
         words="take your reply back before it leaves",
         short="undo",
         when=lambda h: h.mine and h.undo,
+        typing=True,
         needs="Nothing of yours can be taken back now",
     ),
     Command(
@@ -236,6 +239,7 @@ COMMANDS: tuple[Command, ...] = (
         short="note",
         when=lambda h: h.ticket,
         needs=MISSING,
+        writes=True,
     ),
     Command(
         id="expand",

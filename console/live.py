@@ -10,13 +10,13 @@ Everything that is read, is read by the functions here, in one transaction each.
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
 
 from console.canned import Files
 from core.decision import Operator
-from core.errors import StoreUnreachable, UnknownTicket
+from core.errors import StoreReplaced, StoreUnreachable, UnknownTicket
 from core.flows.answer import DIRECTLY, Leaving
 from core.flows.house import Hands
 from core.history import History, QueueRow
@@ -269,12 +269,14 @@ class Lost:
         since: Since when.
         retry_at: When it is looked for again.
         tries: How often it was looked for since.
+        replaced: Whether its file is another one now, which no waiting mends.
     """
 
     why: str
     since: datetime
     retry_at: datetime
     tries: int
+    replaced: bool = False
 
 
 @dataclass(slots=True, kw_only=True)
@@ -309,6 +311,7 @@ class Follower:
                     self.changed(tickets)
             except StoreUnreachable as error:
                 gone = self._gone(str(error), gone)
+                gone = replace(gone, replaced=isinstance(error, StoreReplaced))
             else:
                 gone = self._gone("the change feed ended", gone)
             self.lost(gone)

@@ -60,11 +60,13 @@ class Word:
         symbol: One cell, readable without colour.
         words: In a word or two.
         role: How it looks.
+        tail: What follows the words and stays where they are cut.
     """
 
     symbol: str
     words: str
     role: str
+    tail: str = ""
 
 
 def age(since: datetime | None, now: datetime) -> str:
@@ -213,8 +215,8 @@ def _held(s: Standing, me: str, now: datetime) -> Word:
     if s.held_by == me:
         caught = f", {len(s.withheld)} withheld" if s.withheld else ""
         return Word(symbol="■", words=f"you{caught}", role="yours")
-    who = one_line(s.held_by or "", 16)
-    return Word(symbol="□", words=f"{who}, {age(s.held_since, now)}", role="other")
+    who, since = one_line(s.held_by or "", 40), age(s.held_since, now)
+    return Word(symbol="□", words=who, tail=f", {since}", role="other")
 
 
 _AT = {

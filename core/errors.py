@@ -22,6 +22,10 @@ class StoreUnreachable(HandoffError):
     """The store can't be reached or can't be written: nothing was changed."""
 
 
+class StoreReplaced(StoreUnreachable):
+    """The store's file was removed or replaced: put it back, or start again."""
+
+
 class NotAdmitted(StoreUnreachable):
     """The database lets this login not do it: who works here says a supervisor."""
 

@@ -7,7 +7,7 @@ reads and commits would go on and go nowhere. So its place is looked at before e
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from core.errors import StoreUnreachable
+from core.errors import StoreReplaced
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +34,7 @@ class SameFile:
         """Nothing, as long as it is the same.
 
         Raises:
-            StoreUnreachable: It was removed, or another one is in its place.
+            StoreReplaced: It was removed, or another one is in its place.
         """
         if self._was is None:
             return
@@ -45,7 +45,7 @@ class SameFile:
         except OSError:  # the database tells what it makes of that
             return
         if not same:
-            raise StoreUnreachable(
+            raise StoreReplaced(
                 "the store's file was removed or replaced: put it back, or leave and"
                 f" start again ({self.place})"
             )

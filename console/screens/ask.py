@@ -11,7 +11,7 @@ from console.screens.pace import paced
 from console.screens.panel import Panel
 from console.widgets.choices import Choice, Choices
 from console.widgets.line_view import LineView
-from console.widgets.spans import EMPTY, Line, line, paragraph
+from console.widgets.spans import EMPTY, Line, line
 
 
 class AskPanel(Panel[str]):
@@ -40,7 +40,7 @@ class AskPanel(Panel[str]):
     def compose(self) -> ComposeResult:
         head: list[Line] = [line((self.asked, "strong"))]
         if self.words:
-            head += paragraph(self.words, 64, "dim")
+            head.append(line((self.words, "dim")))
         keys = line(
             ("enter", "key"),
             (f" {self.does}   ", "dim"),

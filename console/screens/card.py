@@ -24,6 +24,9 @@ from core.history import History
 
 R = TypeVar("R")
 
+UNREAD = "not read whole yet: j reads on"
+"""Why `y` does nothing on a card whose end was not on the screen."""
+
 
 class CardPanel(Panel[R]):
     """A card that can be scrolled, and that knows whether it was read whole."""
@@ -71,7 +74,7 @@ class CardPanel(Panel[R]):
         card = self.query_one("#card", LineView)
         if card.size.height and card.at_end:
             self.read_whole = True
-        self.query_one("#panel-keys", LineView).show([self._keys()])
+        self.show_keys(self._keys())
 
     def _keys(self) -> Line:
         """What the keys do now; subclasses answer."""
@@ -144,8 +147,10 @@ class CarryOutPanel(CardPanel[bool]):
         """`y` carries it out; enter, as esc, does not."""
         if key != "y":
             return self._read_on(key)
-        if self._over or not self.read_whole:
+        if self._over:
             self.app.bell()
+        elif not self.read_whole:
+            self.tell(UNREAD)
         else:
             paced(self.app).meant(self._sure, "nothing was carried out")
         return True

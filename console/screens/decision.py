@@ -18,7 +18,7 @@ from console.screens.arguments import (
     forbidden,
     judged_line,
 )
-from console.screens.card import CardPanel
+from console.screens.card import UNREAD, CardPanel
 from console.screens.pace import paced
 from console.widgets.line_view import LineView
 from console.widgets.sight import Sight
@@ -130,7 +130,7 @@ class DecisionPanel(CardPanel[Ruling]):
 
     def _approve(self) -> None:
         if not self.read_whole:
-            self.app.bell()
+            self.tell(UNREAD)
             return
         self._if_meant(lambda: self._rule("approve", "", None), "nothing was approved")
 

@@ -18,7 +18,7 @@ from textual.widgets import Input
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
-from console.keymap import command_for, needed_for, with_keys
+from console.keymap import command_for, needed_for, with_keys, writes_for
 from console.keytable import COMMANDS
 from console.live import Follower, Glance, Lost, Services
 from console.screens.acts import Acts
@@ -227,6 +227,7 @@ class Desk(DeskUpsets):
         if isinstance(above, CardPanel):
             above.renew(history)
         self.follow_take_over(history)
+        self.write_now()
 
     # What the panes tell
 
@@ -340,7 +341,9 @@ class Desk(DeskUpsets):
         if command is not None:
             self.run_command(command.id, pressed=True)
         elif needed := needed_for(self.commands, event.key, here):
-            self.tell(needed, good=False)
+            writing = writes_for(self.commands, event.key)
+            if not writing or not self.write_later(writing):
+                self.tell(needed, good=False)
         return command is not None
 
     def on_key(self, event: events.Key) -> None:

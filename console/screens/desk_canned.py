@@ -55,7 +55,7 @@ class DeskCanned(DeskActing, inherit_bindings=False):
     def _do_canned(self) -> None:
         history = self.history
         if history is None:
-            self.tell("The ticket is still being read: once more", good=False)
+            self.write_later("canned")
             return
         if self.pane() != "composer":
             self.noting = False

@@ -49,6 +49,7 @@ class DeskCommands(DeskSleeping, inherit_bindings=False):
         if not said.done:
             self.taking = None
             self.paint_banner()
+            self.write_now()
 
     def follow_take_over(self, history: History) -> None:
         """Says "yours" once the ticket is, and brings up what was withheld."""
@@ -73,15 +74,18 @@ class DeskCommands(DeskSleeping, inherit_bindings=False):
             self.act(self.acts.press(self.taking.ticket))
 
     def _do_reply(self) -> None:
-        self.noting = False
-        self.composer_again()
-        self.go("composer")
+        self._write("reply", noting=False)
 
     def _do_note(self) -> None:
-        if self.history is not None:
-            self.noting = True
-            self.composer_again()
-            self.go("composer")
+        self._write("note", noting=True)
+
+    def _write(self, command: str, *, noting: bool) -> None:
+        if self.history is None:  # the composer is still the one of another ticket
+            self.write_later(command)
+            return
+        self.noting = noting
+        self.composer_again()
+        self.go("composer")
 
     def _do_send(self) -> None:
         history, writing = self.history, self.writing
@@ -148,6 +152,7 @@ class DeskCommands(DeskSleeping, inherit_bindings=False):
 
     async def _take_back(self, reply: Reply) -> Said:
         said, text = await self.acts.unsend(reply.ticket, reply.seq)
+        self.keep_written()
         if text and not self.drafts.text(reply.ticket, "reply").strip():
             self.drafts.write(reply.ticket, "reply", text, self.writing_seen)
             self.composer_again()

@@ -125,3 +125,4 @@ class DeskNotices(DeskWorking, inherit_bindings=False):
             self.paint_banner()
             if self.history is not None and self.presence_words() != before:
                 self.paint_chart(self.history)
+                self.paint_composer()  # who else types is said there

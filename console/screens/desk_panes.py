@@ -3,7 +3,7 @@
 from textual.screen import Screen
 from textual.widgets import Input
 
-from console.keymap import Command, Here
+from console.keymap import Command, Here, key_of
 from console.live import Lost, Services
 from console.screens.acts import Acts
 from console.screens.desk_reads import Reads
@@ -259,7 +259,7 @@ class DeskPanes(Screen[None], inherit_bindings=False):
         reader = self._reader("", self.query_one(Timeline).inner_width)
         self.query_one(Timeline).show((), reader, fresh=True)
         self.composing = None
-        self._paint_composer()
+        self.paint_composer()
         self.paint_banner()
 
     def paint_ticket(self, history: History) -> None:
@@ -275,7 +275,7 @@ class DeskPanes(Screen[None], inherit_bindings=False):
         if fresh:
             self.noting = False
         self.composing = history.ticket.id
-        self._paint_composer()
+        self.paint_composer()
         self.paint_banner()
         self.paint_hints()
 
@@ -298,7 +298,8 @@ class DeskPanes(Screen[None], inherit_bindings=False):
                 lambda w: inline_lines(decision, history, self.sight(w))
             )
 
-    def _paint_composer(self) -> None:
+    def paint_composer(self) -> None:
+        """For whom the composer is, and what is written in it."""
         composer = self.query_one(Composer)
         self.keep_written()
         standing = self.standing()
@@ -315,6 +316,14 @@ class DeskPanes(Screen[None], inherit_bindings=False):
             composer.fill(self.drafts.text(self.composing, mode))
         if closes:
             self.composer_closed()
+
+    def write_later(self, command: str) -> bool:
+        """Somebody goes to write who can't yet; the desk answers."""
+        del command
+        return False
+
+    def write_now(self) -> None:
+        """Lets them write, or tells their letters from commands; the desk answers."""
 
     def composer_closed(self) -> None:
         """The composer closed while somebody wrote in it; the desk answers."""
@@ -345,7 +354,7 @@ class DeskPanes(Screen[None], inherit_bindings=False):
                 left = span_of(reply.not_before - self.reads.now())
                 return line(
                     (f"Sends in {left} ", "wait"),
-                    ("u", "key"),
+                    (key_of(self.commands, "undo", self.here()), "key"),
                     (" takes it back", "dim"),
                 )
             typing = [n for n, w in self.presence_words().items() if "types" in w]

@@ -11,6 +11,7 @@ from datetime import datetime
 from textual import events
 from typing_extensions import override
 
+from console.keymap import command_for, possible
 from console.screens.card import CardPanel
 from console.screens.desk_notices import DeskNotices
 from console.screens.panel import Panel
@@ -32,12 +33,14 @@ class DeskUpsets(DeskNotices, inherit_bindings=False):
     def __init__(self) -> None:
         super().__init__()
         self._typed_on = 0.0
+        self._typed_told = False
+        self._later: tuple[str, TicketId] | None = None
         self._ticked_at: datetime | None = None
 
     @override
     def composer_closed(self) -> None:
         """Takes the keys of somebody whose composer closes while they write."""
-        self._typed_on = time.monotonic()
+        self._typed_on, self._typed_told = time.monotonic(), True
         self.set_focus(self.query_one(Timeline))
         ticket, standing = self.composing, self.standing()
         if ticket is None or standing is None or not self.drafts.text(ticket, "reply"):
@@ -46,13 +49,59 @@ class DeskUpsets(DeskNotices, inherit_bindings=False):
         now = f"{who} has {name} now" if who else f"{name} is not yours any more"
         self.tell(f"{now}: your text is kept", good=False)
 
+    @override
+    def write_later(self, command: str) -> bool:
+        """Takes the keys of somebody who goes to write before they can.
+
+        They write as soon as the ticket is theirs and read. Where it will not be
+        theirs, their letters are no commands until they have noticed.
+
+        Returns:
+            Whether they were told.
+        """
+        ticket = self.ticket()
+        taken = self.taking is not None and self.taking.ticket == ticket
+        reads = self.history is None and self.standing() is not None
+        if ticket is None or self.lost is not None or not (taken or reads):
+            self._typed_on, self._typed_told = time.monotonic(), False
+            return False
+        self._later = (command, ticket)
+        self.tell("You write as soon as it is yours: no key acts till then · esc")
+        return True
+
+    @override
+    def write_now(self) -> None:
+        """Goes to write for who wanted to, once they can; or it is said why not."""
+        if self._later is None:
+            return
+        name, ticket = self._later
+        command = next(c for c in self.commands if c.id == name)
+        if ticket == self.ticket() and possible(command, self.here()):
+            self._later = None
+            above = self.app.screen is not self  # such as a reply that was withheld
+            self.run_command("reply" if above and name == "canned" else name)
+        elif ticket != self.ticket() or self.taking is None:
+            self._later = None
+            self._typed_on, self._typed_told = time.monotonic(), False
+
     def typed_on(self, event: events.Key) -> bool:
-        """Whether a key is still meant for a composer that has closed."""
+        """Whether a key is text for a composer that has closed, or is not there yet."""
         now = time.monotonic()
+        text = event.is_printable or event.key in {"enter", "backspace", "delete"}
+        if self._later is not None and self._later[1] == self.ticket():
+            if not text:
+                self._later = None
+            return text or event.key == "escape"
         if now - self._typed_on > _PAUSE:
             return False
+        command = command_for(self.commands, event.key, self.here())
+        if command is not None and command.id == "take":
+            return False  # what one was told to do first, and a letter alone at that
         self._typed_on = now
-        return event.is_printable or event.key in {"enter", "backspace", "delete"}
+        if text and not self._typed_told:
+            self._typed_told = True
+            self.tell("You write nowhere yet: no key acts until you pause", good=False)
+        return text
 
     def chart_gone(self, ticket: TicketId) -> None:
         """The ticket on the screen is not in the store any more."""

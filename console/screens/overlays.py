@@ -11,7 +11,15 @@ from console.keymap import GROUPS, Command, Here, possible, shown
 from console.screens.pace import paced
 from console.screens.panel import Panel
 from console.widgets.line_view import LineView
-from console.widgets.spans import EMPTY, Line, fit, line
+from console.widgets.spans import (
+    EMPTY,
+    Line,
+    fit,
+    line,
+    paragraph,
+    width_of,
+    wrap,
+)
 
 SYMBOLS = (
     ("▲", "wait", "waits for a person: a decision, or an answer"),
@@ -31,7 +39,11 @@ SYMBOLS = (
 """What the symbols mean, in the colours that they have."""
 
 
-def help_lines(commands: Sequence[Command], here: Here) -> list[Line]:
+_KEYS = 17
+"""Cells of the column of keys; where words would have less than twice that, 11."""
+
+
+def help_lines(commands: Sequence[Command], here: Here, width: int = 64) -> list[Line]:
     """The keys that do something here, by group; the others after them, faint."""
     now = [c for c in commands if possible(c, here) and c.keys and c.id != "send"]
     later = [c for c in commands if not possible(c, here) and c.keys]
@@ -39,22 +51,30 @@ def help_lines(commands: Sequence[Command], here: Here) -> list[Line]:
     ordered = sorted(now, key=lambda c: GROUPS.index(c.group))
     for group, some in groupby(ordered, key=lambda c: c.group):
         lines.append(line((group.upper(), "dim")))
-        lines += [_key_line(c, "text") for c in some]
+        lines += [ln for c in some for ln in _key_lines(c, "text", width)]
         lines.append(EMPTY)
     lines.append(line(("SYMBOLS", "dim")))
-    lines += [line((f"  {s}  ", role), (words, "text")) for s, role, words in SYMBOLS]
+    for symbol, role, words in SYMBOLS:
+        lines += _beside(line((f"  {symbol}  ", role)), words, "text", width)
     lines += [EMPTY, line(("NOT NOW", "dim"))]
-    lines += [_key_line(c, "faint") for c in later]
+    lines += [ln for c in later for ln in _key_lines(c, "faint", width)]
     mouse = "The mouse works too; shift and drag selects text in most terminals."
-    return [*lines, EMPTY, line((mouse, "dim"))]
+    return [*lines, EMPTY, *paragraph(mouse, width, "dim")]
 
 
-def _key_line(command: Command, role: str) -> Line:
+def _key_lines(command: Command, role: str, width: int) -> list[Line]:
     keys = "  ".join(shown(k) for k in command.keys)
-    return line(
-        (f"  {fit(keys, 14)} ", "key" if role == "text" else "faint"),
-        (command.words, role),
-    )
+    column = _KEYS if width >= 3 * _KEYS else _KEYS - 6
+    name = (f"  {fit(keys, column - 3)} ", "key" if role == "text" else "faint")
+    return _beside(line(name), command.words, role, width)
+
+
+def _beside(head: Line, words: str, role: str, width: int) -> list[Line]:
+    """Words beside a head, wrapped in their column."""
+    column = width_of(head)
+    first, *more = wrap(words, width - column)
+    below = [line((" " * column + part, role)) for part in more]
+    return [(*head, *line((first, role))), *below]
 
 
 class HelpPanel(Panel[None]):
@@ -69,9 +89,17 @@ class HelpPanel(Panel[None]):
     @override
     def compose(self) -> ComposeResult:
         with Vertical(id="panel", classes="-card"):
-            yield LineView(help_lines(self.commands, self.here), id="card")
+            yield LineView(id="card")
             keys = (("j k", "key"), (" scroll   ", "dim"), ("esc", "key"))
             yield LineView([line(*keys, (" closes", "dim"))], id="panel-keys")
+
+    @override
+    def on_mount(self) -> None:
+        """Shows them in the width that there is."""
+        super().on_mount()
+        self.query_one("#card", LineView).draw(
+            lambda width: help_lines(self.commands, self.here, width)
+        )
 
     @override
     def pressed(self, key: str) -> bool:

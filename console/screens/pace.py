@@ -15,6 +15,8 @@ from textual import events
 from textual.app import App
 from textual.timer import Timer
 
+from console.screens.panel import Panel
+
 MOVES = frozenset({"up", "down", "j", "k", "g", "G", "home", "end"} | {
     "pageup", "pagedown", "ctrl+d", "ctrl+u", "tab", "shift+tab", "escape",
 })  # fmt: skip
@@ -103,6 +105,10 @@ class PacedApp(App[None], inherit_bindings=False):
         return True
 
     def _not_meant(self, words: str) -> None:
+        """Says it where one looks: in the panel's own line, or in a notice."""
+        if isinstance(self.screen, Panel):
+            self.screen.tell(f"keys came too fast, {words}: once more")
+            return
         self.notify(
             f"Keys came too fast after each other: {words}",
             severity="warning",

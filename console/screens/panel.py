@@ -1,22 +1,29 @@
 """What every panel above the desk has: a box, `esc` closes it, `tab` moves inside.
 
 For its first 300 milliseconds a panel ignores keys, so that a key meant for the desk
-never acts on what has just come up.
+never acts on what has just come up. A key that was ignored is told in the panel's own
+line of keys: nobody waits for what they have not done.
 """
 
 from typing import Generic, TypeVar
 
 from textual import events
 from textual.screen import ModalScreen
+from textual.timer import Timer
 from textual.widgets import Input, TextArea
 from typing_extensions import override
 
 from console.widgets.choices import Choices
+from console.widgets.line_view import LineView
+from console.widgets.spans import EMPTY, Line, line
 
 R = TypeVar("R")
 
 DEAF = 0.3
 """Seconds for which a new panel ignores keys."""
+
+TOLD = 2.5
+"""Seconds for which a panel's line of keys says why a key did nothing."""
 
 
 class Panel(ModalScreen[R | None], Generic[R], inherit_bindings=False):
@@ -27,6 +34,8 @@ class Panel(ModalScreen[R | None], Generic[R], inherit_bindings=False):
     def __init__(self) -> None:
         super().__init__()
         self.listening = False
+        self._telling: Timer | None = None
+        self._keys_then: Line | None = None
 
     def on_mount(self) -> None:
         """Starts to listen a little later."""
@@ -34,6 +43,26 @@ class Panel(ModalScreen[R | None], Generic[R], inherit_bindings=False):
 
     def _listen(self) -> None:
         self.listening = True
+
+    def tell(self, words: str) -> None:
+        """Says in the line of keys, for a while, why a key did nothing."""
+        for view in self.query("#panel-keys").results(LineView):  # none at first
+            if self._telling is not None:
+                self._telling.stop()
+            elif self._keys_then is None:
+                self._keys_then = view.lines[0] if view.lines else EMPTY
+            view.show([line((words, "wait-strong"))])
+            self._telling = self.set_timer(TOLD, self._told)
+
+    def _told(self) -> None:
+        self._telling = None
+        self.show_keys(self._keys_then or EMPTY)
+
+    def show_keys(self, keys: Line) -> None:
+        """Shows what the keys do now, once there is nothing more urgent to say."""
+        self._keys_then = keys
+        if self._telling is None:
+            self.query_one("#panel-keys", LineView).show([keys])
 
     @property
     def typing(self) -> bool:
@@ -47,6 +76,7 @@ class Panel(ModalScreen[R | None], Generic[R], inherit_bindings=False):
             Whether the key is done with.
         """
         if not self.listening:
+            self.tell("pressed too soon, nothing was done: once more")
             return True
         if self.typing:
             return False

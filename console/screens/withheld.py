@@ -128,7 +128,7 @@ class WithheldPanel(Panel[Caught]):
             editor.focus()
         else:
             self.set_focus(None)
-        self.query_one("#panel-keys", LineView).show([self._keys()])
+        self.show_keys(self._keys())
 
     def _if_meant(self, choice: str, text: str, words: str) -> None:
         paced(self.app).meant(lambda: self._settle(choice, text), words)

@@ -18,6 +18,9 @@ from core.decision import Operator
 _TIGHT = 110
 """Below so many cells a pause takes the room of the role and the title."""
 
+_LEGIBLE = 30
+"""Cells that the reason of a lost store keeps beside what can be done."""
+
 _PINNED = ("palette", "help")
 """Commands whose keys are always in sight, at the right."""
 
@@ -72,8 +75,8 @@ def top_lines(top: Top, width: int) -> list[Line]:
 
 
 def _views(top: Top, width: int) -> Line:
-    long = [Span(" ", "dim")]
-    short = [Span(" ", "dim")]
+    """In full, in a word each, or with the word of the one that is shown alone."""
+    long, short, bare = ([Span(" ", "dim")] for _ in range(3))
     for key, view, words, brief in VIEWS:
         number = f"{top.counts[view]:,}" if view in top.counts else ""
         now = view == top.view
@@ -83,8 +86,12 @@ def _views(top: Top, width: int) -> Line:
         act = f"view:{view}"
         long.append(Span(f"{key} {words} {number}".strip() + "   ", role, act))
         short.append(Span(f"{key} {brief} {number}".strip() + "  ", role, act))
+        least = f"{key} {brief} {number}" if now else f"{key}:{number}"
+        bare.append(Span(least.strip(" :") + "  ", role, act))
     found = (Span(f"/ {one_line(top.filter, 40)}", "found"),) if top.filter else ()
-    chosen = long if width_of(long) + width_of(found) <= width else short
+    for chosen in (long, short, bare):
+        if width_of((*chosen, *found)) <= width:
+            break
     return (*chosen, *found)
 
 
@@ -133,8 +140,14 @@ def _hint(command: Command, key: str, here: Here) -> Line:
 def lost_line(lost: Lost, seconds: int, width: int) -> Line:
     """The one banner of a store that is gone."""
     words = f" ⚠ OFFLINE · {one_line(lost.why, 160)}"
-    keys = f" retry in {max(0, seconds)} s · ^r now "
-    kept = f" text is kept ·{keys}"
-    if cells(words) + cells(kept) < width:
-        keys = kept
-    return ends(line((words, "solid-harm")), line((keys, "solid-harm")), width)
+    keys = f"retry in {max(0, seconds)} s · ^r now "
+    brief = " ^r now "
+    if lost.replaced:  # nothing comes back by itself
+        keys = "put it back, or q and start again "
+        brief = " put back, or q "
+    for shown in (f" text is kept · {keys}", f" {keys}", brief):
+        if cells(words) + cells(shown) < width:
+            break
+    else:
+        shown = f" {keys}" if width >= _LEGIBLE + cells(keys) else brief
+    return ends(line((words, "solid-harm")), line((shown, "solid-harm")), width)

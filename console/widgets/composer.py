@@ -84,7 +84,12 @@ class Editor(TextArea):
         self.call_after_refresh(self.show_first)
 
     def on_resize(self) -> None:
-        """Still shows what is kept, in another height."""
+        """Still shows what is kept, in another height, and wrapped for its width.
+
+        The library wraps anew after it has painted, and paints again only where that
+        makes more lines or fewer: half of a wide character would be cut off.
+        """
+        self.refresh()
         self.call_after_refresh(self.show_first)
 
     def on_focus(self, event: events.Focus) -> None:

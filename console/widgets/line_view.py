@@ -24,6 +24,7 @@ from console.widgets.spans import (
     ROLES,
     Line,
     clip,
+    folded,
     in_ascii,
     steady_line,
     width_of,
@@ -79,7 +80,8 @@ class Painted(ScrollView, can_focus=False, inherit_bindings=False):
         spans = steady_line(spans)
         if self.app.has_class("-ascii"):
             spans = tuple(span._replace(text=in_ascii(span.text)) for span in spans)
-        fitting = clip(spans, width)
+        # what would end under the scroll bar is cut before it
+        fitting = spans if width_of(spans) < width else clip(spans, self.inner_width)
         segments = [Segment(s.text, self._style(s.role, ground)) for s in fitting]
         left = width - width_of(fitting)
         if left > 0:
@@ -150,7 +152,8 @@ class LineView(Painted):
     """Lines that somebody else makes, scrolled when they are too many.
 
     Who makes them for a width gives a `Maker`: it is asked again whenever the width
-    becomes another, so that nobody else has to know when that is.
+    becomes another, so that nobody else has to know when that is. Lines that it was
+    given at the start are wrapped where they are too long.
     """
 
     def __init__(
@@ -161,7 +164,8 @@ class LineView(Painted):
     ) -> None:
         super().__init__(id=id)
         self.lines: tuple[Line, ...] = tuple(lines)
-        self._maker: Maker | None = None
+        given = self.lines
+        self._maker: Maker | None = (lambda w: folded(given, w)) if given else None
 
     def draw(self, make: Maker) -> None:
         """Paints what this makes for the width, now and at every other width.
@@ -170,7 +174,7 @@ class LineView(Painted):
         that of its lines would be given no place without any.
         """
         self._maker = make
-        self.show(make(self.inner_width or self.app.size.width))
+        self._paint(make(self.inner_width or self.app.size.width))
 
     def on_resize(self) -> None:
         """Makes the lines for the new width, and asks for their height once more.
@@ -179,12 +183,16 @@ class LineView(Painted):
         """
         if self._maker is not None and self.inner_width:
             before = len(self.lines)
-            self.show(self._maker(self.inner_width))
+            self._paint(self._maker(self.inner_width))
             if len(self.lines) != before and self.styles.is_auto_height:
                 self.call_after_refresh(lambda: self.refresh(layout=True))
 
     def show(self, lines: Sequence[Line]) -> None:
         """Paints these from now on; the scroll stays where it is."""
+        self._maker = None
+        self._paint(lines)
+
+    def _paint(self, lines: Sequence[Line]) -> None:
         shown = tuple(lines)
         if shown == self.lines:
             return

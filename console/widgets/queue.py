@@ -184,7 +184,7 @@ class Queue(Painted, can_focus=True, inherit_bindings=False):
             zone=self.zone,
         )
         mark = self._mark(row, y)
-        return replace(word, words=mark, role="dim") if mark else word
+        return replace(word, words=mark, tail="", role="dim") if mark else word
 
     def _unread(self, row: QueueRow) -> bool:
         """Whether the buyer wrote since it was shown here, or since the start."""

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from console.widgets.spans import Line, fit, line
+from console.widgets.spans import Line, cut, fit, line
 from console.wording import Word, age
 from core.cleanse import one_line
 from core.history import QueueRow
@@ -47,6 +47,6 @@ def queue_line(
         ),
         (fit(one_line(row.buyer, 40), buyer - 1) + " " if buyer else "", "dim"),
         ("✓ " if verified else "? ", "ok" if verified else "wait"),
-        (fit(word.words, waits), word.role),
+        (fit(cut(word.words, waits - len(word.tail)) + word.tail, waits), word.role),
         (f"{age(waited, now):>4} ", "dim"),
     )

@@ -128,7 +128,7 @@ def fit(text: str, width: int) -> str:
     text = steady(text)
     if cell_len(text) <= width:
         return set_cell_size(text, width)
-    return set_cell_size(set_cell_size(text, width - 1).rstrip() + "…", width)
+    return set_cell_size(set_cell_size(text, width - 1).rstrip(" …") + "…", width)
 
 
 def cut(text: str, width: int) -> str:
@@ -141,6 +141,9 @@ def clip(spans: Line, width: int) -> Line:
     """The line in at most so many cells, its last span cut with `…`."""
     if width_of(spans) <= width:
         return spans
+    spans = _without_blanks(spans)
+    if width_of(spans) <= width:
+        return spans
     out: list[Span] = []
     left = width
     for span in spans:
@@ -151,6 +154,15 @@ def clip(spans: Line, width: int) -> Line:
         out.append(span)
         left -= size
     return tuple(out)
+
+
+def _without_blanks(spans: Line) -> Line:
+    """The line without the blanks that it ends in: where they go, nothing is lost."""
+    while spans and not spans[-1].text.rstrip():
+        spans = spans[:-1]
+    if not spans:
+        return spans
+    return (*spans[:-1], spans[-1]._replace(text=spans[-1].text.rstrip()))
 
 
 def ends(left: Line, right: Line, width: int) -> Line:
@@ -217,6 +229,17 @@ def paragraph(text: str, width: int, role: str = "text", indent: int = 0) -> lis
         line((margin + part, role)) if part else EMPTY
         for part in wrap(text, width - indent)
     ]
+
+
+def folded(lines: Sequence[Line], width: int) -> list[Line]:
+    """The lines in at most so many cells: a text is wrapped, a row of parts is cut."""
+    out: list[Line] = []
+    for spans in lines:
+        if len(spans) == 1 and width_of(spans) > width:
+            out += paragraph(spans[0].text, width, spans[0].role)
+        else:
+            out.append(clip(spans, width))
+    return out
 
 
 def named(

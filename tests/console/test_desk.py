@@ -103,9 +103,10 @@ async def test_a_colleagues_ticket_is_refused_and_named(counter: Counter) -> Non
     async with sitting(counter.store) as (pilot, app):
         await until(pilot, lambda: "Mira holds it" in pane_text(app, "banner"))
         await shown(pilot, app, ticket)
-        await press(pilot, "t", "r", "R")
         await press(pilot, "n", *"seen", "ctrl+s")
         await until(pilot, lambda: "only colleagues see it" in screen_text(app))
+        await press(pilot, "t", "r", "R")
+        assert app.screen is desk_of(app)
         assert (await stored(counter.store, ticket)).standing.held_by == "Mira"
 
 

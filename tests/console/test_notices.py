@@ -1,0 +1,128 @@
+"""Where it is told what happened, and that nothing important lies under it."""
+
+import pytest
+
+from console.screens.decision import DecisionPanel
+from console.screens.pace import Pace
+from core.flows.handoff import take_over
+from tests.console.counter import Counter
+from tests.console.scenes import ME
+from tests.console.steps import (
+    all_view,
+    app_on,
+    card_opened,
+    desk_of,
+    held,
+    pane_text,
+    press,
+    screen_text,
+    sitting,
+    until,
+)
+
+LONG = "a notice of 漢字 that has a lot more to say than there is room for " * 4
+
+
+@pytest.mark.parametrize("size", [(200, 55), (120, 40), (100, 30), (80, 24), (40, 20)])
+async def test_notices_take_one_row_and_cover_neither_banner_nor_keys_nor_text(
+    counter: Counter, size: tuple[int, int]
+) -> None:
+    ticket = await counter.writes("Hello?")
+    await counter.proposes(ticket, {"order_id": "O-1"})
+    await take_over(counter.store, ticket, ME)
+    app = app_on(counter.store, still=True)
+    async with app.run_test(size=size, notifications=True) as pilot:
+        await all_view(pilot, app)
+        await until(pilot, lambda: desk_of(app).history is not None)
+        await press(pilot, "r", *"my words")
+        await until(pilot, lambda: "my words" in screen_text(app))
+        before = screen_text(app).split("\n")
+        desk_of(app).tell("first of two")
+        desk_of(app).tell(LONG, good=False)
+        await until(pilot, lambda: "a notice of 漢字" in screen_text(app))
+        after = screen_text(app).split("\n")
+        changed = [n for n in range(size[1]) if before[n] != after[n]]
+        assert changed == [0 if size[0] < 100 else 2]  # a breakpoint
+        assert after[changed[0]].rstrip().endswith("…")
+        assert "YOU HOLD" in screen_text(app)
+
+
+@pytest.mark.parametrize("size", [(200, 55), (100, 30), (80, 24)])
+async def test_a_notice_over_a_card_leaves_its_amount_in_sight(
+    counter: Counter, size: tuple[int, int]
+) -> None:
+    ticket = await counter.writes("My money, please")
+    await counter.proposes(ticket, {"order_id": "O-1"})
+    app = app_on(counter.store)
+    async with app.run_test(size=size, notifications=True) as pilot:
+        await all_view(pilot, app)
+        await card_opened(pilot, app)
+        before = screen_text(app).split("\n")
+        assert "118.00 EUR" in "\n".join(before)
+        desk_of(app).tell(LONG)
+        app.screen.notify(LONG, markup=False)
+        await until(pilot, lambda: "a notice of" in screen_text(app).split("\n")[0])
+        after = screen_text(app).split("\n")
+        box = [n for n in range(size[1]) if "118.00 EUR" in before[n]]
+        assert [after[n] for n in box] == [before[n] for n in box]
+
+
+async def test_a_notice_leaves_the_bar_of_a_lost_store_in_sight(
+    counter: Counter,
+) -> None:
+    await counter.writes("Hello?")
+    app = app_on(counter.store)
+    async with app.run_test(size=(120, 40), notifications=True) as pilot:
+        await all_view(pilot, app)
+        desk = desk_of(app)
+        desk.add_class("-lost")
+        desk.tell("a notice")
+        await until(pilot, lambda: "a notice" in screen_text(app).split("\n")[3])
+
+
+async def test_a_key_for_a_card_that_does_not_listen_yet_is_told_in_its_line(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("My money, please")
+    await counter.proposes(ticket, {"order_id": "O-1"})
+    async with sitting(counter.store) as (pilot, app):
+        await until(pilot, lambda: desk_of(app).pending() is not None)
+        await press(pilot, "a")
+        await until(pilot, lambda: isinstance(app.screen, DecisionPanel))
+        panel = app.screen
+        assert isinstance(panel, DecisionPanel)
+        panel.listening = False
+        await press(pilot, "y")
+        told = "pressed too soon, nothing was done: once more"
+        await until(pilot, lambda: told in screen_text(app))
+        assert app.screen is panel
+        await until(pilot, lambda: "esc Cancel" in screen_text(app), "its keys again")
+        assert told not in screen_text(app)
+
+
+async def test_a_key_that_comes_too_fast_on_a_panel_is_told_in_its_line(
+    counter: Counter,
+) -> None:
+    await counter.writes("Hello?")
+    async with sitting(counter.store) as (pilot, app):
+        await held(pilot, app)
+        await press(pilot, "q")
+        await until(pilot, lambda: "Leave?" in screen_text(app))
+        await until(pilot, lambda: app.screen.listening)
+        app.pace = Pace(before=60, after=0.25)
+        await press(pilot, "y", "y")
+        told = "keys came too fast, still here: once more"
+        await until(pilot, lambda: told in screen_text(app))
+        await until(pilot, lambda: "y leave" in screen_text(app), "its keys again")
+
+
+async def test_a_card_that_was_not_read_whole_says_so_where_y_was_pressed(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("My money, please")
+    await counter.proposes(ticket, {f"field_{n}": "x" for n in range(60)})
+    async with sitting(counter.store, size=(100, 24)) as (pilot, app):
+        await card_opened(pilot, app)
+        await press(pilot, "y")
+        await until(pilot, lambda: "not read whole yet: j reads on" in screen_text(app))
+        assert "Decision" in pane_text(app, "banner")
