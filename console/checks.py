@@ -1,7 +1,6 @@
 """What `handoff doctor` looks at, one line each, with the exit code it is worth."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -9,8 +8,9 @@ from console import wiring
 from console.codes import REFUSED, UNREACHABLE, USAGE, code_of
 from console.config import Config
 from console.wording import count, damaged, span_of
-from core.errors import HandoffError, ModelFailed, UnknownTicket
+from core.errors import HandoffError, ModelFailed
 from core.ports import QueueQuery, Store, Transaction
+from core.ticket import UNKNOWN_TIME
 
 _SKEW = timedelta(seconds=5)
 _COMFORTABLE = 2
@@ -33,12 +33,19 @@ class Check:
     found: str
 
 
-async def check_all(config: Config) -> AsyncIterator[Check]:
-    """Looks at everything, the store first: without it the rest of it is left out."""
+async def check_all(config: Config, name: str | None) -> AsyncIterator[Check]:
+    """Looks at everything, the store first: without it the rest of it is left out.
+
+    Args:
+        config: The configuration.
+        name: Who asks, where they said so; they must be somebody.
+    """
     try:
         async with wiring.open_store(config) as store:
             place = getattr(store, "place", config.store)
             yield Check(name="store", code=0, found=f"{place}, schema current")
+            if name is not None:
+                yield await _operator(store, name)
             yield await _clocks(store)
             yield await _lease(config, store)
             yield await _records(store)
@@ -50,6 +57,14 @@ async def check_all(config: Config) -> AsyncIterator[Check]:
     for check in await _tools(config):
         yield check
     yield _channels(config)
+
+
+async def _operator(store: Store, name: str) -> Check:
+    try:
+        me = await wiring.operator(store, name)
+    except HandoffError as wrong:
+        return Check(name="operator", code=code_of(wrong), found=str(wrong))
+    return Check(name="operator", code=0, found=f"{me.name}, {me.role.value}")
 
 
 async def _clocks(store: Store) -> Check:
@@ -77,15 +92,12 @@ async def _lease(config: Config, store: Store) -> Check:
 
 def _run_lengths(tx: Transaction) -> list[timedelta]:
     """How long runs of the first tickets of the queue took."""
-    lengths = []
-    for row in tx.queue(QueueQuery(view="all", limit=_SAMPLE)):
-        with suppress(UnknownTicket):  # its lock is missing, which is said elsewhere
-            lengths += [
-                run.ended_at - run.started_at
-                for run in tx.history(row.ticket).runs
-                if run.ended_at is not None
-            ]
-    return lengths
+    return [
+        run.ended_at - run.started_at
+        for row in tx.queue(QueueQuery(view="all", limit=_SAMPLE))
+        for run in tx.history(row.ticket).runs
+        if run.ended_at is not None and run.started_at != UNKNOWN_TIME
+    ]
 
 
 async def _records(store: Store) -> Check:

@@ -17,10 +17,11 @@ from typing_extensions import override
 
 from console import wiring
 from console.codes import code_of
-from console.commands import base
+from console.commands import base, options
 from console.live import Services
 from core.cleanse import one_line
 from core.errors import HandoffError, ModelFailed
+from core.who import is_it
 
 log = logging.getLogger(__name__)
 """Not below `handoff`, which some commands show on the screen."""
@@ -29,50 +30,64 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 """What Python makes of an argument's bytes that are no text in this locale."""
 
 
-_COMMANDS = {
-    "ingest": "intake",
-    "import": "intake",
-    "tickets": "desk",
-    "show": "desk",
-    "export": "desk",
-    "overview": "overview",
-    "take": "desk",
-    "reply": "desk",
-    "note": "desk",
-    "whisper": "desk",
-    "withheld": "replies",
-    "unsend": "replies",
-    "release": "desk",
-    "decline": "desk",
-    "outbox": "replies",
-    "act": "act",
-    "settle": "act",
-    "claim": "amend",
-    "snooze": "amend",
-    "triage": "amend",
-    "identity": "amend",
-    "state": "amend",
-    "pause": "switch",
-    "resume": "switch",
-    "decisions": "decide",
-    "decide": "decide",
-    "runs": "records",
-    "run": "records",
-    "replay": "records",
-    "why": "rules",
-    "rules": "rules",
-    "operator": "people",
-    "canned": "canned",
-    "worker": "running",
-    "doctor": "running",
-    "migrate": "running",
-    "demo": "demo",
-    "web": "web",
+_SECTIONS = {
+    "Look": {
+        "tickets": "look",
+        "show": "look",
+        "why": "rules",
+        "export": "look",
+        "overview": "overview",
+        "decisions": "decide",
+        "outbox": "replies",
+        "runs": "records",
+        "run": "records",
+        "replay": "records",
+        "rules": "rules",
+    },
+    "Hold a ticket": {
+        "take": "desk",
+        "reply": "desk",
+        "unsend": "replies",
+        "withheld": "replies",
+        "canned": "canned",
+        "act": "act",
+        "settle": "act",
+        "state": "amend",
+        "identity": "amend",
+        "release": "desk",
+        "decline": "desk",
+    },
+    "Beside the agent": {
+        "claim": "amend",
+        "note": "desk",
+        "whisper": "desk",
+        "triage": "amend",
+        "snooze": "amend",
+    },
+    "Supervise": {
+        "decide": "decide",
+        "pause": "switch",
+        "resume": "switch",
+        "operator": "people",
+    },
+    "Run the house": {
+        "demo": "demo",
+        "worker": "running",
+        "ingest": "intake",
+        "import": "intake",
+        "web": "web",
+        "doctor": "running",
+        "migrate": "running",
+    },
 }
-"""Each command's module; it is loaded when the command is called."""
+"""Each command's module, by what it is for; it is loaded when the command is called."""
+
+_COMMANDS = {
+    name: module for each in _SECTIONS.values() for name, module in each.items()
+}
 
 
-class Commands(base.Group):
+class Commands(options.Group):
     """All commands, loaded one by one."""
 
     @override
@@ -87,18 +102,39 @@ class Commands(base.Group):
         taken = "import_" if cmd_name == "import" else cmd_name
         return wiring.command(module, taken)
 
+    @override
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in _COMMANDS and not args[0].startswith("-"):
+            near = is_it(args[0], _COMMANDS)
+            ctx.fail(f"there is no command {args[0]}{near and f'; {near}'}")
+        return super().resolve_command(ctx, args)
+
+    @override
+    def format_commands(
+        self, ctx: click.Context, formatter: click.HelpFormatter
+    ) -> None:
+        for title, commands in _SECTIONS.items():
+            options.write_commands(self, ctx, formatter, title, commands)
+
 
 @click.group(cls=Commands, invoke_without_command=True)
 @click.version_option(package_name="handoff-console", prog_name="handoff")
 @click.pass_context
 def cli(context: click.Context) -> None:
-    """A console where people and an AI agent work the same support tickets."""
+    """A console where people and an AI agent work the same support tickets.
+
+    Without a command, the console opens.
+    """
     if context.invoked_subcommand is None:
         open_console()
 
 
 def open_console() -> None:
     """Opens the console on the configured store."""
+    if options.asked().json:
+        base.fail("--json goes with a command; see `handoff --help`", base.USAGE)
     if not base.at_terminal():
         base.fail("the console needs a terminal; see `handoff --help`", base.USAGE)
 
@@ -131,7 +167,9 @@ def run(arguments: Sequence[str]) -> int:
         return base.USAGE
     except click.UsageError as wrong:
         hint = wrong.ctx.command_path if wrong.ctx is not None else "handoff"
-        return _told(f"{wrong.format_message()} (see `{hint} --help`)", base.USAGE)
+        said = wrong.format_message().removesuffix(".")
+        words = f"{said[:1].lower()}{said[1:]}"  # as our own lines begin
+        return _told(f"{words} (see `{hint} --help`)", base.USAGE)
     except click.ClickException as wrong:
         return _told(wrong.format_message(), base.USAGE)
     except (click.Abort, KeyboardInterrupt, asyncio.CancelledError):

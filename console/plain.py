@@ -13,7 +13,14 @@ from console.canned import STEP_WORDS, Kept, release_words
 from console.plain_journal import compact, entry_line, stamp
 from console.shapes import as_sent
 from console.when import told
-from console.wording import count, delivery_word, doing, money, stop_words
+from console.wording import (
+    LOST_LOCK,
+    count,
+    delivery_word,
+    doing,
+    money,
+    stop_words,
+)
 from core.cleanse import cleanse, one_line
 from core.decision import Decision, Operator, approvers, settled_words
 from core.history import History, QueueRow, Reply
@@ -75,6 +82,8 @@ def holder(lock: Lock) -> str:
     """Who holds, since when."""
     if lock.holder is None:
         return "nobody"
+    if lock.unreadable:
+        return f"{LOST_LOCK}, token {lock.token}"
     kind = "run" if lock.holder.kind is HolderKind.RUN else "operator"
     wanted = f", wanted by {one_line(lock.wanted_by, 40)}" if lock.wanted_by else ""
     name = one_line(lock.holder.name, 40)

@@ -11,6 +11,7 @@ from typing import assert_never
 from console.shapes import when
 from console.wording import (
     DELIVERY,
+    LOST_TIME,
     happened,
     identity_change,
     identity_words,
@@ -46,13 +47,15 @@ from core.journal import (
     ToolReturned,
     Triaged,
 )
-from core.ticket import Json, JsonObject
+from core.ticket import UNKNOWN_TIME, Json, JsonObject
 
 _EVENT = 160
 
 
 def stamp(at: datetime | None) -> str:
-    """A time to the second in UTC, or a dash."""
+    """A time to the second in UTC, a dash for none, or that it can't be read."""
+    if at == UNKNOWN_TIME:
+        return LOST_TIME
     text = when(at.replace(microsecond=0)) if at is not None else None
     return text or "-"
 

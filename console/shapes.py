@@ -32,7 +32,7 @@ from core.lock import Holder, HolderKind, Lock
 from core.policy import Rules
 from core.ports import Presence
 from core.standing import Standing, status
-from core.ticket import Actor, Json, JsonObject, TicketId
+from core.ticket import UNKNOWN_TIME, Actor, Json, JsonObject, TicketId
 from core.tool import ToolResult
 from core.turn import Run, RunRecord, Turn, Usage
 from core.written import Unreadable, Written
@@ -49,8 +49,8 @@ _TIMES: Mapping[type[Body], tuple[str, ...]] = {
 
 
 def when(at: datetime | None) -> str | None:
-    """A time in UTC, or null."""
-    if at is None:
+    """A time in UTC, or null where there is none or it can't be read."""
+    if at is None or at == UNKNOWN_TIME:
         return None
     return at.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
@@ -162,6 +162,7 @@ def lock(held: Lock) -> Shape:
         "since": when(held.since),
         "expires_at": when(held.expires_at),
         "wanted_by": held.wanted_by,
+        "unreadable": held.unreadable,
     }
 
 

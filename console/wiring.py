@@ -31,7 +31,6 @@ from console.config import Config
 from console.live import Services
 from console.manner import MANNER, from_environment
 from console.web.door import Door
-from console.who import nobody
 from core.context import Voice, voice_for
 from core.decision import Operator, Role
 from core.errors import BadConfiguration, HandoffError, ToolLost
@@ -39,6 +38,7 @@ from core.flows.answer import Leaving
 from core.flows.house import Hands, House
 from core.ports import Channel, Clock, Ids, Model, Store, Tools, Transaction, Worker
 from core.tool import ToolSpec
+from core.who import nobody
 
 SCRIPTED = "handoff-scripted-1"
 """The model id of the demo's own model, which needs no network."""

@@ -20,7 +20,7 @@ from core.ledger import Sums
 from core.ports import Damaged, Pause, Presence
 from core.quarantine import unreadable
 from core.standing import Standing
-from core.ticket import JsonObject, Status
+from core.ticket import UNKNOWN_TIME, JsonObject, Status
 
 VIEWS = (
     ("1", "human", "needs a person", "person"),
@@ -69,10 +69,16 @@ class Word:
     tail: str = ""
 
 
+LOST_TIME = "unreadable time"
+"""Stands where a stored time is damaged, as in `since unreadable time`."""
+
+
 def age(since: datetime | None, now: datetime) -> str:
-    """How long ago, in one unit: `8s`, `12m`, `3h`, `4d`; "" for never."""
+    """How long ago, in one unit: `8s`, `12m`, `3h`, `4d`; "" for never, `?` if lost."""
     if since is None:
         return ""
+    if since == UNKNOWN_TIME:
+        return "?"
     seconds = max(0, int((now - since).total_seconds()))
     for size, unit in ((86_400, "d"), (3_600, "h"), (60, "m")):
         if seconds >= size:
@@ -95,12 +101,16 @@ def span_of(length: timedelta) -> str:
 
 
 def clock_time(at: datetime, zone: tzinfo | None) -> str:
-    """The time of day, as a person there reads it."""
+    """The time of day, as a person there reads it; `??:??` where it is lost."""
+    if at == UNKNOWN_TIME:
+        return "??:??"
     return clock(at.astimezone(zone))
 
 
 def day(at: datetime, zone: tzinfo | None) -> str:
     """The day, such as `Tuesday 10 March`."""
+    if at == UNKNOWN_TIME:
+        return "a day that can't be read"
     local = at.astimezone(zone)
     return f"{local:%A} {local.day} {local:%B}"
 
@@ -109,6 +119,8 @@ def when(
     at: datetime, now: datetime, zone: tzinfo | None, *, brief: bool = False
 ) -> str:
     """The time of day, with the day where that isn't today; `brief`: one of both."""
+    if at == UNKNOWN_TIME:
+        return "?" if brief else LOST_TIME
     local, today = at.astimezone(zone), now.astimezone(zone)
     if local.date() == today.date():
         return clock(local)
@@ -301,9 +313,15 @@ MENDED = "its record is damaged: what is shown is read from its journal"
 """That a ticket is shown although its own row can't be read."""
 
 
+LOST_LOCK = "who holds it can't be read: the agent is silent"
+"""That the lock is damaged or gone."""
+
+
 def lost_of(history: History) -> list[str]:
     """What is stored about a ticket and can't be read, a line each."""
     lines = [MENDED] if history.mended else []
+    if history.lock.unreadable:
+        lines = [f"{LOST_LOCK}; a supervisor takes it by force"]
     return lines + [quarantined(q) for q in unreadable(history)]
 
 

@@ -36,6 +36,11 @@ class Holder:
     kind: HolderKind
     name: str
 
+    @property
+    def called(self) -> str:
+        """The name for people, who may meet one that can't be read."""
+        return self.name or "somebody unknown"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lease:
@@ -64,6 +69,8 @@ class Lock:
         expires_at: End of a run's lease; None for operators and free locks.
         wanted_by: The operator who waits for a run's boundary.
         wanted_since: Since when.
+        unreadable: Whether who holds can't be read: it counts as a person's, so that
+            the agent is silent (rule 2); a supervisor takes it by force.
     """
 
     ticket: TicketId
@@ -73,6 +80,7 @@ class Lock:
     expires_at: datetime | None = None
     wanted_by: str | None = None
     wanted_since: datetime | None = None
+    unreadable: bool = False
 
     def expired(self, now: datetime) -> bool:
         """Whether the holder is a run whose lease has run out."""

@@ -19,6 +19,7 @@ from core.journal import (
     DecisionChanged,
     Entry,
     Escalated,
+    Quarantined,
     ToolCalled,
     ToolReturned,
 )
@@ -26,7 +27,7 @@ from core.ledger import Action, ActionEvent, ActionState
 from core.quarantine import named, not_told, unreadable_entries
 from core.standing import Standing, fold
 from core.standing import replace as replace_in
-from core.ticket import ActorKind, Json, RunId
+from core.ticket import ActorKind, Json, RunId, TicketId
 from core.tool import ToolResult
 
 
@@ -39,13 +40,24 @@ def rebuilt(journal: Sequence[Entry]) -> Standing:
     return replace_in(standing, with_people=escalated[0].reason)
 
 
-def to_be_told(journal: Sequence[Entry]) -> tuple[Body, ...]:
-    """What people are told where entries can't be read of which nobody knows.
+def to_be_told(
+    journal: Sequence[Entry], lock_of: TicketId | None = None
+) -> tuple[Body, ...]:
+    """What people are told where something can't be read of which nobody knows.
 
-    What such an entry changed is not in a standing that was rebuilt: a buyer may wait,
-    and no run would know.
+    What an entry changed that is lost is not in a standing that was rebuilt: a buyer
+    may wait, and no run would know. Where nobody can say who holds the ticket, no run
+    takes it.
+
+    Args:
+        journal: The ticket's.
+        lock_of: The ticket, where its lock can't be read.
     """
-    lost = not_told(unreadable_entries(journal), journal)
+    found = list(unreadable_entries(journal))
+    if lock_of is not None:
+        why = "who holds the ticket is not known"
+        found.append(Quarantined(reason=why, was="lock", record=lock_of))
+    lost = not_told(found, journal)
     if not lost:
         return ()
     escalated = Escalated(

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 
 from core.history import History
 from core.journal import Entry, Quarantined
+from core.turn import Run
 
 
 def left_out(journal: Iterable[Entry]) -> Mapping[int, Quarantined]:
@@ -32,11 +33,7 @@ def is_unreadable(entry: Entry) -> bool:
 def unreadable(history: History) -> tuple[Quarantined, ...]:
     """What is stored about the ticket and can't be read, entries first."""
     entries = unreadable_entries(history.journal)
-    runs = [
-        Quarantined(reason=r.unreadable, was="run", run=r.id)
-        for r in history.runs
-        if r.unreadable is not None
-    ]
+    runs = unreadable_runs(history.runs)
     records = [
         Quarantined(reason=_LOST.format(lost), was=kind, record=name)
         for kind, name, lost in (
@@ -47,6 +44,15 @@ def unreadable(history: History) -> tuple[Quarantined, ...]:
         if lost is not None
     ]
     return (*entries, *runs, *records)
+
+
+def unreadable_runs(runs: Iterable[Run]) -> tuple[Quarantined, ...]:
+    """The runs of whose records a part can't be decoded, in order."""
+    return tuple(
+        Quarantined(reason=r.unreadable, was="run", run=r.id)
+        for r in runs
+        if r.unreadable is not None
+    )
 
 
 def unreadable_entries(journal: Iterable[Entry]) -> tuple[Quarantined, ...]:

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from core.journal import Entry, LockChanged
 from core.lock import Holder, HolderKind, Lock
-from core.ticket import Actor, JsonObject, RunId, agent, operator
+from core.ticket import UNKNOWN_TIME, Actor, JsonObject, RunId, agent, operator
 
 
 def named(holder: Holder) -> JsonObject:
@@ -58,7 +58,7 @@ def ended(
         change=change,
         holder=named(lock.holder) if lock.holder is not None else {},
         token=lock.token,
-        since=lock.since.isoformat() if lock.since is not None else None,
+        since=None if lock.since in {None, UNKNOWN_TIME} else lock.since.isoformat(),
         until=now.isoformat(),
         to=to,
         carry_on=carry_on,

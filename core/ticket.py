@@ -6,7 +6,7 @@ never is: a household shares an address, one customer has two tickets.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import NewType, TypeAlias
 
@@ -17,6 +17,9 @@ Json: TypeAlias = (
     "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 )
 JsonObject: TypeAlias = "Mapping[str, Json]"
+
+UNKNOWN_TIME = datetime(1970, 1, 1, tzinfo=UTC)
+"""Stands where a stored time can't be read; it is never shown as a time."""
 
 
 class ActorKind(StrEnum):

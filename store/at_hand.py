@@ -18,7 +18,7 @@ import sqlalchemy as sa
 from core import mending
 from core.errors import UnknownTicket
 from core.journal import Body, DecisionChanged, Entry, LockChanged, Message
-from core.lock import Hold, Lock
+from core.lock import FencingToken, Hold, Lock
 from core.standing import Standing, fold
 from core.ticket import Actor, Ticket, TicketId, system
 from store import fence, journal, locks, tickets
@@ -43,6 +43,14 @@ _FIND_AND_LOCK = Prepared(sa.select(_LOCKED, Clock().label("now")))
 PostgreSQL gives the newest version of each row that it had to wait for, as long as it
 locks that row itself; and the subquery makes it look at the clock after the wait.
 """
+_WITHOUT_LOCK = sa.select(*locks.GONE, *tickets.READ).where(
+    ticket_rows.c.id == sa.bindparam("ticket")
+)
+_ALONE = _WITHOUT_LOCK.with_for_update(key_share=True, of=ticket_rows).subquery()
+_FIND_ALONE = Prepared(_WITHOUT_LOCK.add_columns(Clock().label("now")))
+_FIND_ALONE_AND_LOCK = Prepared(sa.select(_ALONE, Clock().label("now")))
+"""The same of a ticket whose lock is gone, which only a damaged store has."""
+
 _NOW = Prepared(sa.select(Clock().label("now")))
 
 _AWAITED = {"released", "handed_over", "forced", "wanted"}
@@ -61,6 +69,7 @@ class Touched:
         changed: Whether the row is to be written.
         awaited: Whether somebody waits for what was appended.
         mended: Whether a part of the row can't be read.
+        lockless: Whether there is no row of the lock.
     """
 
     row: TicketRow
@@ -71,6 +80,7 @@ class Touched:
     changed: bool = False
     awaited: bool = False
     mended: bool = False
+    lockless: bool = False
 
     def append(self, now: datetime, actor: Actor, body: Body) -> Entry:
         """The next entry, folded into the standing."""
@@ -110,7 +120,8 @@ class AtHand:
         row = TicketRow(ticket=ticket, standing=Standing(), version=1)
         self._number()
         tickets.insert(self._connection, row)
-        lock = locks.insert(self._connection, ticket.id)
+        lock = Lock(ticket=ticket.id, token=FencingToken(0))
+        locks.insert(self._connection, lock)
         self._touched[ticket.id] = Touched(row=row, found=lock, lock=lock, journal=())
 
     def find(self, ticket: TicketId) -> Touched:
@@ -128,10 +139,28 @@ class AtHand:
                 partial(self._mend, ticket),
                 ticket=ticket,
             )
-            if not found:
-                raise UnknownTicket(f"there is no ticket {ticket}")
-            touched = self._touched[ticket] = found[0]
+            touched = found[0] if found else self._find_without_lock(ticket)
+            self._touched[ticket] = touched
         return touched
+
+    def _find_without_lock(self, ticket: TicketId) -> Touched:
+        query = _FIND_ALONE_AND_LOCK if self._writes else _FIND_ALONE
+        mend = partial(self._mend, ticket)
+        found = query.each(self._connection, mend, ticket=ticket)
+        if not found:
+            raise UnknownTicket(f"there is no ticket {ticket}")
+        found[0].lockless = True
+        return found[0]
+
+    def save_lock(self, lock: Lock) -> None:
+        """Stores a lock as a rule made it."""
+        touched = self.find(lock.ticket)
+        touched.lock = lock
+        if touched.lockless:
+            locks.insert(self._connection, lock)
+            touched.lockless = False
+        else:
+            locks.save(self._connection, lock)
 
     def told(self, ticket: TicketId) -> tuple[Entry, ...]:
         """The ticket's journal as it is stored, without locking the ticket."""
@@ -159,7 +188,7 @@ class AtHand:
             locks.save(self._connection, lock)
         whole = tickets.mended(row, ticket, reduce(fold, entries, Standing()))
         touched = Touched(row=whole, found=lock, lock=lock, changed=True, mended=True)
-        for body in mending.to_be_told(entries):
+        for body in mending.to_be_told(entries, ticket if lock.unreadable else None):
             touched.append(self.now, system("store"), body)
         return touched
 

@@ -13,10 +13,10 @@ from decimal import Decimal
 import sqlalchemy as sa
 
 from core.ledger import Action, ActionEvent, ActionState
-from core.ticket import Actor, TicketId, system
+from core.ticket import UNKNOWN_TIME, Actor, TicketId, system
 from store.codec import actor, result_from_json, result_to_json
 from store.prepared import Prepared, PreparedInsert
-from store.reading import UNKNOWN_TIME, Row, each_of
+from store.reading import Row, each_of
 from store.schema import action_events, actions
 
 _MOVED_NOTHING = [s.value for s in (ActionState.FAILED, ActionState.NOT_RUN)]

@@ -13,10 +13,10 @@ import sqlalchemy as sa
 
 from core.journal import Entry, LockChanged
 from core.lock import FencingToken, Holder, HolderKind, Lock
-from core.ticket import TicketId
+from core.ticket import UNKNOWN_TIME, TicketId
 from store.codec import number_of
 from store.prepared import Prepared, PreparedInsert
-from store.reading import UNKNOWN_TIME, Row
+from store.reading import Row
 from store.schema import locks, tickets
 
 READ = tuple(column for column in locks.c if column is not locks.c.ticket_id)
@@ -24,6 +24,14 @@ READ = tuple(column for column in locks.c if column is not locks.c.ticket_id)
 
 KINDS = {None, *(kind.value for kind in HolderKind)}
 """What can be stored of a holder's kind."""
+
+GONE = tuple(
+    (sa.literal("gone") if column is locks.c.holder_kind else sa.null()).label(
+        column.name
+    )
+    for column in READ
+)
+"""The same columns where a ticket has no lock: nobody can say who holds it."""
 
 _INSERT = PreparedInsert(locks)
 _UPDATE = Prepared(
@@ -33,11 +41,9 @@ _UPDATE = Prepared(
 _PAUSED = sa.select(tickets.c.id).where(tickets.c.paused.is_not(None))
 
 
-def insert(connection: sa.Connection, ticket: TicketId) -> Lock:
-    """Stores a new ticket's free lock."""
-    free = Lock(ticket=ticket, token=FencingToken(0))
-    _INSERT.run(connection, [{"ticket_id": ticket, **_values(free)}])
-    return free
+def insert(connection: sa.Connection, lock: Lock) -> None:
+    """Stores the lock of a ticket that has none."""
+    _INSERT.run(connection, [{"ticket_id": lock.ticket, **_values(lock)}])
 
 
 def read(row: Row, ticket: TicketId) -> Lock:
@@ -65,7 +71,8 @@ def mended(row: Row, ticket: TicketId, journal: Iterable[Entry]) -> Lock:
     force (rule 2).
     """
     kind = row.holder_kind
-    if kind not in KINDS:
+    lost = kind not in KINDS
+    if lost:
         kind = HolderKind.OPERATOR.value
     holder = None
     if kind is not None:
@@ -83,6 +90,7 @@ def mended(row: Row, ticket: TicketId, journal: Iterable[Entry]) -> Lock:
         expires_at=(row.expires_at or UNKNOWN_TIME) if is_run else None,
         wanted_by=row.wanted_by,
         wanted_since=row.wanted_since,
+        unreadable=lost,
     )
 
 

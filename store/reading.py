@@ -9,18 +9,15 @@ import functools
 import operator
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any, TypeAlias, TypeVar
 
 import sqlalchemy as sa
 
+from core.ticket import UNKNOWN_TIME
 from store.columns import Exact, Moment, stored_moment, stored_text
 from store.faults import UNDECODABLE
 
 T = TypeVar("T")
-
-UNKNOWN_TIME = datetime(1970, 1, 1, tzinfo=UTC)
-"""Stands where a stored time can't be read."""
 
 Row: TypeAlias = Any
 """A named tuple: which columns it has is said by the statement."""

@@ -230,11 +230,15 @@ def of_ticket(connection: sa.Connection, ticket: TicketId) -> tuple[Run, ...]:
         wrong[row.id].append("when it ran")
         return row
 
+    def undated_turn(row: Row) -> Row:
+        wrong[row.run_id].append(f"when turn {row.number} was asked")
+        return row
+
     rows = _RUNS.each(connection, as_read, undated, ticket=ticket)
     if not rows:
         return ()
     made: defaultdict[str, list[Turn]] = defaultdict(list)
-    for row in _TURNS.each(connection, as_read, ticket=ticket):
+    for row in _TURNS.each(connection, as_read, undated_turn, ticket=ticket):
         made[row.run_id].append(_turn(row, wrong[row.run_id]))
     texts = dict(_TEXTS.rows(connection, ticket=ticket))
     return tuple(_run(r, texts, tuple(made[r.id]), wrong[r.id]) for r in rows)

@@ -236,8 +236,7 @@ class SqlTransaction:
 
     def save_lock(self, lock: Lock) -> None:
         """Stores the lock as a rule made it from `lock_of` of this transaction."""
-        self._at_hand.find(lock.ticket).lock = lock
-        locks.save(self._connection, lock)
+        self._at_hand.save_lock(lock)
 
     # Runs
 

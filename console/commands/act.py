@@ -3,7 +3,7 @@
 import click
 
 from console import plain, shapes, wiring
-from console.commands import base
+from console.commands import base, options
 from console.commands.base import REFUSED, UNREACHABLE, USAGE, Failed, fail
 from console.commands.desk import done, refusal, stored
 from core.flows import operate
@@ -12,15 +12,26 @@ from core.flows.person import Done, NotHolder, NotPossible
 from core.ticket import TicketId
 
 
-@click.command(cls=base.Command)
-@click.option("--decision", default=None, metavar="ID", help="Execute this approval.")
+@click.command(
+    cls=options.Command,
+    examples=[
+        'handoff act T-7K3QF2M find_order \'{"order_id": "S-1"}\'',
+        "handoff act --decision D-2B8M4XQ7KA",
+    ],
+)
+@click.option(
+    "--decision", default=None, metavar="ID", help="Carry out this approved decision."
+)
 @click.argument("ticket", required=False)
 @click.argument("tool", required=False)
-@click.argument("arguments", metavar="JSON", required=False)
+@click.argument("arguments", metavar="[JSON]", required=False)
 def act(
     ticket: str | None, tool: str | None, arguments: str | None, decision: str | None
 ) -> None:
-    """Use a tool as the holder: TICKET TOOL JSON, or --decision ID."""
+    """Use a tool as the holder: TICKET TOOL JSON, or --decision ID.
+
+    The same rules hold as for the agent: what needs a decision is proposed.
+    """
     by_decision = decision is not None and ticket is None
     if not by_decision and (arguments is None or decision is not None):
         fail("expected TICKET TOOL JSON, or --decision ID", USAGE)
@@ -72,7 +83,10 @@ def _told(ticket: TicketId, outcome: Operated) -> None:
             raise Failed(refusal(outcome), REFUSED)
 
 
-@click.command(cls=base.Command)
+@click.command(
+    cls=options.Command,
+    examples=['handoff settle A-2B8M4XQ7KA --happened --evidence "paid"'],
+)
 @click.option("--happened", is_flag=True, help="It was carried out.")
 @click.option("--did-not", "did_not", is_flag=True, help="It was not carried out.")
 @click.option("--evidence", default="", metavar="TEXT", help="How you know.")

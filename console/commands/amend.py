@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 import click
 
-from console.commands import base
+from console.commands import base, options
 from console.commands.base import USAGE, fail
 from console.commands.desk import done, stored, ticket_argument
 from console.plain_journal import stamp
@@ -33,7 +33,7 @@ def _does(
     stored(ticket, base.run(work()), words)
 
 
-@click.command(cls=base.Command)
+@click.command(cls=options.Command)
 @click.option("--drop", is_flag=True, help="No longer look after it.")
 @ticket_argument
 def claim(ticket: str, drop: bool) -> None:  # noqa: FBT001 # click's way to say an option
@@ -45,7 +45,7 @@ def claim(ticket: str, drop: bool) -> None:  # noqa: FBT001 # click's way to say
     )
 
 
-@click.command(cls=base.Command)
+@click.command(cls=options.Command, examples=["handoff snooze T-7K3QF2M 3h"])
 @ticket_argument
 @click.argument("time")
 def snooze(ticket: str, time: str) -> None:
@@ -82,9 +82,24 @@ def _time(text: str) -> datetime | timedelta:
     return moment
 
 
-@click.command(cls=base.Command)
-@click.option("--category", type=click.Choice(CATEGORIES), required=True)
-@click.option("--priority", type=click.Choice(PRIORITIES), required=True)
+@click.command(
+    cls=options.Command,
+    examples=["handoff triage T-7K3QF2M --category refund --priority high"],
+)
+@click.option(
+    "--category",
+    type=click.Choice(CATEGORIES),
+    required=True,
+    metavar="C",
+    help=f"{', '.join(CATEGORIES[:-1])} or {CATEGORIES[-1]}.",
+)
+@click.option(
+    "--priority",
+    type=click.Choice(PRIORITIES),
+    required=True,
+    metavar="P",
+    help=f"{', '.join(PRIORITIES[:-1])} or {PRIORITIES[-1]}.",
+)
 @ticket_argument
 def triage(ticket: str, category: str, priority: str) -> None:
     """Set a ticket's category and priority."""
@@ -97,7 +112,13 @@ def triage(ticket: str, category: str, priority: str) -> None:
     )
 
 
-@click.command(cls=base.Command)
+@click.command(
+    cls=options.Command,
+    examples=[
+        'handoff state T-7K3QF2M \'{"waits_for": "the carrier"}\'',
+        "handoff state T-7K3QF2M '{\"waits_for\": null}'",
+    ],
+)
 @ticket_argument
 @click.argument("patch", metavar="JSON")
 def state(ticket: str, patch: str) -> None:
@@ -112,10 +133,22 @@ def state(ticket: str, patch: str) -> None:
     )
 
 
-@click.command(cls=base.Command)
+@click.command(
+    cls=options.Command,
+    examples=[
+        'handoff identity T-7K3QF2M --customer C-1 --evidence "called"',
+        "handoff identity T-7K3QF2M --revoke",
+    ],
+)
 @click.option("--customer", default=None, metavar="ID", help="Who the buyer is.")
 @click.option("--name", default=None, metavar="TEXT", help="The customer's name.")
-@click.option("--method", default="operator", show_default=True, metavar="M")
+@click.option(
+    "--method",
+    default="operator",
+    show_default=True,
+    metavar="M",
+    help="How it was found out.",
+)
 @click.option("--evidence", default="", metavar="TEXT", help="What it rests on.")
 @click.option("--revoke", is_flag=True, help="This no longer holds.")
 @ticket_argument
@@ -130,6 +163,8 @@ def identity(  # one argument for each option
     """Record who the buyer was verified to be, as the holder, or revoke it."""
     if revoke == (customer is not None):
         fail("either --customer ID with --evidence TEXT, or --revoke", USAGE)
+    if revoke and name is not None:
+        fail("--name goes with --customer ID", USAGE)
     if not revoke and not evidence.strip():
         fail("--customer needs --evidence TEXT", USAGE)
     said = IdentityChanged(

@@ -1,7 +1,6 @@
-"""What all commands share: the options that stand everywhere, output and exit codes.
+"""What all commands share: who sits where, output and exit codes.
 
-`--store`, `--config`, `--as` and `--json` may stand before or after a command's name;
-the last one counts. With `--json` nothing but JSON goes to stdout, and it is ASCII, so
+With `--json` nothing but JSON goes to stdout, and it is ASCII, so
 that nothing in it can steer a terminal. Everything else that is said goes to stderr or
 is cleansed.
 
@@ -13,7 +12,13 @@ import json
 import logging
 import os
 import sys
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
+from collections.abc import (
+    AsyncIterator,
+    Callable,
+    Collection,
+    Coroutine,
+    Iterable,
+)
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import NoReturn, TypeVar
@@ -22,14 +27,15 @@ import click
 
 from console import codes, wiring
 from console.arriving import BadLine, json_of
+from console.commands.options import asked
 from console.config import Config, load
 from console.shapes import Shape
-from console.who import nobody
 from core.cleanse import one_line
 from core.decision import Operator
 from core.errors import UnknownTicket
 from core.ports import QueueQuery, Store
 from core.ticket import Json
+from core.who import nobody
 
 T = TypeVar("T")
 
@@ -61,77 +67,6 @@ def leave(code: int) -> NoReturn:
         Exit: Always.
     """
     raise click.exceptions.Exit(code)
-
-
-@dataclass(slots=True)
-class Asked:
-    """What was said by the options that stand everywhere."""
-
-    store: str | None = None
-    config: str | None = None
-    name: str | None = None
-    json: bool = False
-
-
-_OURS = "everywhere_"
-"""Before the options' names, so that they meet no command's own."""
-
-
-def _keep(context: click.Context, parameter: click.Parameter, value: object) -> object:
-    asked = context.find_root().ensure_object(Asked)
-    if value not in {None, False}:
-        setattr(asked, str(parameter.name).removeprefix(_OURS), value)
-    return value
-
-
-_CONFIG = "handoff.toml (HANDOFF_CONFIG)."
-_NAME = "Who you are (HANDOFF_OPERATOR)."
-
-
-def _everywhere(json_help: str = "Print JSON.") -> list[click.Parameter]:
-    def option(*names: str, **kept: object) -> click.Option:
-        return click.Option(names, expose_value=False, callback=_keep, **kept)  # type: ignore[arg-type] # click's own keywords
-
-    return [
-        option(
-            "--store", f"{_OURS}store", metavar="URL", help="The store (HANDOFF_STORE)."
-        ),
-        option("--config", f"{_OURS}config", metavar="FILE", help=_CONFIG),
-        option("--as", f"{_OURS}name", metavar="NAME", help=_NAME),
-        option("--json", f"{_OURS}json", is_flag=True, help=json_help),
-    ]
-
-
-class Command(click.Command):
-    """A command that takes the options that stand everywhere."""
-
-    json_help = "Print JSON."
-
-    def __init__(self, *args: object, **kept: object) -> None:
-        super().__init__(*args, **kept)  # type: ignore[arg-type] # click's own
-        self.params.extend(_everywhere(self.json_help))
-
-
-class LineCommand(Command):
-    """One that prints as it goes."""
-
-    json_help = "Print JSON, one object a line."
-
-
-class Group(click.Group):
-    """A group of such commands that takes the options itself too."""
-
-    command_class = Command
-    group_class = type
-
-    def __init__(self, *args: object, **kept: object) -> None:
-        super().__init__(*args, **kept)  # type: ignore[arg-type] # click's own
-        self.params.extend(_everywhere())
-
-
-def asked() -> Asked:
-    """What was said by the options that stand everywhere."""
-    return click.get_current_context().find_root().ensure_object(Asked)
 
 
 def config() -> Config:
@@ -209,15 +144,18 @@ async def _emptiness(store: Store) -> str:
     )
 
 
-async def must_be_somebody(store: Store, name: str) -> None:
-    """Ends the command where no operator has this name.
+async def must_be_somebody(
+    store: Store, name: str, places: Collection[str] = ()
+) -> None:
+    """Ends the command where no operator has this name, and no place that is meant too.
 
     Raises:
         Failed: None has.
     """
-    names = [o.name for o in await store.read(lambda tx: tx.operators())]
+    people = [o.name for o in await store.read(lambda tx: tx.operators())]
+    names = {*people, *places}
     if name not in names:
-        fail(nobody(name, names), USAGE)
+        fail(nobody(name, sorted(names)), USAGE)
 
 
 def run(work: Coroutine[object, object, T]) -> T:

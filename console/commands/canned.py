@@ -1,5 +1,6 @@
 """`handoff canned`: what the team has written already, and using it."""
 
+from collections.abc import Iterable
 from typing import BinaryIO
 
 import click
@@ -7,21 +8,24 @@ import click
 from console import canned as written
 from console import plain, shapes, wiring
 from console.canned import Kept, values_of
-from console.commands import base
+from console.commands import base, options
 from console.commands.base import REFUSED, USAGE, Failed, fail
 from console.commands.desk import not_leaving, refusal, ticket_argument
 from core.cleanse import one_line
 from core.flows import canned as flow
+from core.flows.handoff import PLACES
 from core.flows.macro import Performed, Use, perform
 from core.flows.person import NotPossible
 from core.history import History
+from core.ports import Store
 from core.ticket import TicketId
-from core.written import Unreadable, Written, filled, gaps, read
+from core.who import is_it, nobody
+from core.written import CARRY_ON, Unreadable, Written, filled, gaps, read
 
 _name = click.argument("name")
 
 
-@click.group(cls=base.Group)
+@click.group(cls=options.Group)
 def canned() -> None:
     """Show, keep and use written replies and macros.
 
@@ -49,7 +53,7 @@ def list_(search: str) -> None:
     base.show([shapes.canned(k) for k in found], lambda: plain.canned(found))
 
 
-@canned.command()
+@canned.command(examples=["handoff canned add carrier carrier.md"])
 @_name
 @click.argument("file", metavar="FILE|-", type=click.File("rb"))
 def add(name: str, file: BinaryIO) -> None:
@@ -66,7 +70,9 @@ def add(name: str, file: BinaryIO) -> None:
 
     async def work() -> flow.Kept:
         async with base.at_desk() as desk:
-            return _stored(await flow.keep(desk.store, desk.me, name, text))
+            stored = _stored(await flow.keep(desk.store, desk.me, name, text))
+            await _warn_of_release(desk.store, said)
+            return stored
 
     kept = base.run(work()).canned
     shown = Kept(name=name, text=kept.text, canned=kept)
@@ -80,15 +86,30 @@ def remove(name: str) -> None:
 
     async def work() -> flow.Kept:
         async with base.at_desk() as desk:
+            team = [c.name for c in await desk.store.read(lambda tx: tx.canned())]
+            if name not in team:
+                fail(_no_such(name, team, "the team has written nothing"), USAGE)
             return _stored(await flow.remove(desk.store, desk.me, name))
 
     base.run(work())
     base.show({"name": name, "removed": True}, lambda: f"{name} is gone")
 
 
-@canned.command()
-@click.option("--set", "said", multiple=True, metavar="NAME=VALUE", help="For a gap.")
-@click.option("--seen", type=int, default=None, metavar="SEQ", help="Read up to here.")
+@canned.command(examples=["handoff canned use carrier T-7K3QF2M --set order=S-1"])
+@click.option(
+    "--set",
+    "said",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="For a name in braces; once for each.",
+)
+@click.option(
+    "--seen",
+    type=int,
+    default=None,
+    metavar="SEQ",
+    help="The last entry that you have read.",
+)
 @click.option("--dry-run", is_flag=True, help="Only say what it would do.")
 @_name
 @ticket_argument
@@ -117,7 +138,9 @@ def use(
                 wanted = " ".join(f"--set '{gap}=…'" for gap in missing)
                 fail(f"the chart does not say {', '.join(missing)}: {wanted}", REFUSED)
             came = None
-            if not dry_run:
+            if dry_run:
+                await _warn_of_release(desk.store, use.written)
+            else:
                 came = await perform(desk.store, TicketId(ticket), desk.me, use)
             return filled(use.written, use.values), came
 
@@ -147,10 +170,26 @@ def _seen(history: History, said: int | None) -> int:
 def _named(name: str, shelf: written.Shelf) -> Written:
     said = shelf.get(name)
     if said is None:
-        fail(f"nothing written is named {name}; see `handoff canned list`", USAGE)
+        fail(_no_such(name, shelf, "nothing written is"), USAGE)
     if isinstance(said, Unreadable):
         fail(f"{name}: {said.why}", USAGE)
     return said
+
+
+def _no_such(name: str, names: Iterable[str], nothing: str) -> str:
+    return f"{nothing} named {name}; {is_it(name, names) or _SEE}"
+
+
+_SEE = "see `handoff canned list`"
+
+
+async def _warn_of_release(store: Store, said: Written) -> None:
+    """Says where a macro gives the ticket to somebody who is not there."""
+    people = await store.read(lambda tx: tx.operators())
+    names = {*PLACES, CARRY_ON, *(o.name for o in people if not o.disabled)}
+    if said.release is not None and said.release not in names:
+        wrong = nobody(said.release, sorted(names), what="active operator")
+        base.warn(f"{said.name}: its release will be refused: {wrong}")
 
 
 def _pair(said: str) -> tuple[str, str]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import click
 
 from console import plain, shapes, wiring
-from console.commands import base
+from console.commands import base, options
 from console.commands.base import REFUSED, USAGE, Failed, fail
 from console.plain_journal import stamp
 from console.wording import cannot_be_read
@@ -28,7 +28,7 @@ from core.ticket import Json
 from core.tool import ToolSpec
 
 
-@click.command(cls=base.Command)
+@click.command(cls=options.Command)
 @click.option("--all", "every", is_flag=True, help="Settled ones too.")
 def decisions(every: bool) -> None:  # noqa: FBT001 # click's way to say an option
     """Show what waits for a supervisor."""
@@ -55,17 +55,33 @@ def decisions(every: bool) -> None:  # noqa: FBT001 # click's way to say an opti
     base.run(work())
 
 
-@click.command(cls=base.Command)
-@click.option("--approve", is_flag=True, help="Exactly as proposed.")
+@click.command(
+    cls=options.Command,
+    examples=[
+        "handoff decide D-2B8M4XQ7KA --approve",
+        "handoff decide D-2B8M4XQ7KA --override "
+        '\'{"order": "S-1", "amount": "20.00"}\'',
+        'handoff decide D-2B8M4XQ7KA --reject --why "paid already"',
+    ],
+)
+@click.option("--approve", is_flag=True, help="Let it happen exactly as proposed.")
 @click.option(
     "--override",
     default=None,
     metavar="JSON",
-    help="With these instead: all arguments, as JSON.",
+    help="Let it happen with these arguments instead; all of them.",
 )
-@click.option("--reject", is_flag=True, help="Never.")
-@click.option("--why", default="", metavar="TEXT", help="The reason.")
-@click.option("--seen", type=int, default=None, metavar="SEQ", help="Read up to here.")
+@click.option("--reject", is_flag=True, help="Do not let it happen.")
+@click.option(
+    "--why", default="", metavar="TEXT", help="The reason; needed with --reject."
+)
+@click.option(
+    "--seen",
+    type=int,
+    default=None,
+    metavar="SEQ",
+    help="The last entry that you have read.",
+)
 @click.argument("decision")
 def decide(
     decision: str,

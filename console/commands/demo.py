@@ -10,7 +10,7 @@ from functools import partial
 import click
 
 from console import shapes, wiring
-from console.commands import base
+from console.commands import base, options
 from console.commands.base import REFUSED, USAGE, Failed, fail
 from console.config import load
 from console.demo.place import Place, made_place
@@ -30,7 +30,7 @@ _TOLD = {"message", "tool_call", "decision", "action", "identity", "escalation"}
 _TOLD |= {"run", "delivery", "triage", "note", "lock"}
 
 
-@click.command(cls=base.LineCommand)
+@click.command(cls=options.LineCommand, examples=["handoff demo --headless 20"])
 @click.option(
     "--headless",
     type=click.FloatRange(min=0, min_open=True),
@@ -46,8 +46,12 @@ def demo(headless: float | None, fresh: bool, live: bool) -> None:  # noqa: FBT0
         fail("--live needs ANTHROPIC_API_KEY or ANTHROPIC_BASE_URL", USAGE)
     if headless is None and not base.at_terminal():
         fail("the console needs a terminal; or use --headless SECONDS", USAGE)
+    if headless is None and options.asked().json:
+        fail("--json goes with --headless SECONDS", USAGE)
+    if options.asked().config is not None:
+        base.warn("the demo has its own handoff.toml: --config is not used")
     # not HANDOFF_STORE: buyers who are none do not belong where the real ones are
-    store = base.asked().store
+    store = options.asked().store
     if fresh and store is not None:
         fail("--fresh is for the demo's own store; name an empty --store", USAGE)
     model = None if live else wiring.SCRIPTED
@@ -66,7 +70,7 @@ async def _on_screen(place: Place, *, live: bool) -> None:
     async def opening() -> AsyncIterator[Services]:
         async with wiring.open_store(said) as store:
             await _make_ready(store)
-            me = await wiring.operator(store, base.asked().name)
+            me = await wiring.operator(store, options.asked().name)
             async with (
                 running_worker(place, delay=_ON_SCREEN),
                 asyncio.TaskGroup() as together,
@@ -83,6 +87,8 @@ async def _headless(place: Place, seconds: float) -> None:
     said = load(file=str(place.config), store=place.store)
     async with wiring.open_store(said) as store:
         await _make_ready(store)
+        if options.asked().name is not None:
+            await wiring.operator(store, options.asked().name)
         try:
             async with (
                 asyncio.timeout(seconds),
@@ -134,7 +140,7 @@ def _history(ticket: TicketId, tx: Transaction) -> History:
 
 
 def _event(ticket: TicketId, entry: Entry) -> None:
-    if base.asked().json:
+    if options.asked().json:
         base.line({"event": entry.kind, "ticket": ticket, **shapes.entry(entry)})
     else:
         click.echo(f"{ticket} {event_line(entry)}")
@@ -148,7 +154,7 @@ async def _summary(store: Store) -> None:
         return Counter(row.status.value for row in rows), replies, waiting
 
     stands, replies, waiting = await store.read(look)
-    if base.asked().json:
+    if options.asked().json:
         base.line(
             {
                 "event": "summary",

@@ -1,14 +1,14 @@
-"""What people do with tickets: look, take over, answer, note, give back."""
+"""What people do with tickets: take over, answer, note, give back."""
 
 import asyncio
+from typing import NoReturn
 
 import click
 
-from console import page, plain, shapes, wiring
-from console.commands import base
+from console import plain, shapes, wiring
+from console.commands import base, options
 from console.commands.base import REFUSED, USAGE, Failed, fail
 from console.plain_journal import stamp
-from console.wording import MENDED, lost_of
 from core.cleanse import one_line
 from core.flows import handoff, offer
 from core.flows.handoff import PLACES, GiveBack
@@ -16,7 +16,6 @@ from core.flows.person import Done, NotHolder, NotPossible
 from core.history import under_way
 from core.lock import (
     Acquired,
-    Acquisition,
     AlreadyYours,
     HeldBy,
     Holder,
@@ -25,93 +24,37 @@ from core.lock import (
     PassedOn,
     TakeoverWanted,
 )
-from core.ports import QueueQuery
 from core.ticket import TicketId
 
-_VIEWS = ("human", "approvals", "mine", "agent", "waiting", "resolved", "all")
-_ALL = 1_000_000
 _LOOK_AGAIN = 0.05
 
 ticket_argument = click.argument("ticket")
 
 
-@click.command(cls=base.Command)
-@click.option("--view", type=click.Choice(_VIEWS), default="all", show_default=True)
-@click.option("--search", default="", metavar="TEXT", help="Words that must be there.")
-@click.option("--customer", default=None, metavar="ID", help="Of a verified customer.")
-def tickets(view: str, search: str, customer: str | None) -> None:
-    """Show the queue."""
-
-    async def work() -> None:
-        async with base.at_desk() as desk:
-            query = QueueQuery(
-                view=view, search=search, operator=desk.me.name, limit=_ALL
-            )
-            rows = await desk.store.read(lambda tx: tx.queue(query))
-            if customer is not None:
-                theirs = await desk.store.read(lambda tx: tx.of_customer(customer))
-                names = {row.ticket for row in theirs}
-                rows = tuple(row for row in rows if row.ticket in names)
-            pause = await desk.store.read(lambda tx: tx.pause())
-            there = await desk.store.read(lambda tx: tx.presences())
-            if not rows:
-                await base.tell_if_empty(desk.store)
-        if pause is not None:
-            since = stamp(pause.at)
-            base.warn(f"{pause.by} stopped the agent everywhere {since}: {pause.why}")
-        base.warn_of(f"{row.ticket}: {MENDED}" for row in rows if row.mended)
-        base.show([shapes.queue_row(r, there) for r in rows], lambda: plain.queue(rows))
-
-    base.run(work())
-
-
-@click.command(cls=base.Command)
-@ticket_argument
-def show(ticket: str) -> None:
-    """Show the full session chart of a ticket."""
-
-    async def work() -> None:
-        async with base.with_store() as store:
-            history, there = await store.read(
-                lambda tx: (tx.history(TicketId(ticket)), tx.presences())
-            )
-        base.warn_of(f"{ticket}: {words}" for words in lost_of(history))
-        base.show(shapes.chart(history, there), lambda: plain.chart(history, there))
-
-    base.run(work())
-
-
-@click.command(cls=base.Command)
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["json", *page.FORMS]),
-    default="json",
-    show_default=True,
+@click.command(
+    cls=options.Command,
+    examples=[
+        "handoff take T-7K3QF2M --wait 60",
+        'handoff take T-7K3QF2M --force --why "on leave"',
+    ],
 )
-@ticket_argument
-def export(ticket: str, form: str) -> None:
-    """Print the chart of a ticket as a file: JSON, Markdown or an HTML page."""
-
-    async def work() -> None:
-        async with base.with_store() as store:
-            history = await store.read(lambda tx: tx.history(TicketId(ticket)))
-        base.warn_of(f"{ticket}: {words}" for words in lost_of(history))
-        if form == "json" or base.asked().json:
-            base.show_json(shapes.chart(history))
-        else:
-            click.echo(page.FORMS[form](history))
-
-    base.run(work())
-
-
-@click.command(cls=base.Command)
-@click.option("--wait", type=click.FloatRange(min=0), default=0.0, metavar="SECONDS")
+@click.option(
+    "--wait",
+    type=click.FloatRange(min=0),
+    default=0.0,
+    metavar="SECONDS",
+    help="How long to wait for a run to hand it over.",
+)
 @click.option("--force", is_flag=True, help="Supervisors: take it at once.")
-@click.option("--why", default="", metavar="TEXT", help="Why by force.")
+@click.option("--why", default="", metavar="TEXT", help="The reason, with --force.")
 @ticket_argument
 def take(ticket: str, wait: float, force: bool, why: str) -> None:  # noqa: FBT001 # click's way to say an option
-    """Acquire a ticket and hold it; prints the token."""
+    """Acquire a ticket and hold it; prints the token.
+
+    A run that works on it hands it over at its next boundary: --wait waits for that.
+    """
+    if why.strip() and not force:
+        fail("--why goes with --force", USAGE)
 
     async def work() -> Lock:
         async with base.at_desk() as desk:
@@ -120,8 +63,9 @@ def take(ticket: str, wait: float, force: bool, why: str) -> None:  # noqa: FBT0
             )
             if isinstance(outcome, TakeoverWanted):
                 await _say_what_runs(desk, TicketId(ticket))
-                if wait:
-                    return await _handed_over(desk, outcome.lock, wait)
+                if not wait:
+                    _asked(outcome.lock)
+                return await _handed_over(desk, outcome.lock, wait)
             return _yours(outcome, desk.me.name)
 
     lock = base.run(work())
@@ -153,11 +97,28 @@ async def _handed_over(desk: base.Desk, lock: Lock, seconds: float) -> Lock:
                 if lock.holder != me and lock.wanted_by != desk.me.name:
                     fail(_taken(lock), REFUSED)
     except TimeoutError:
-        fail(_wanted(lock), REFUSED)
+        _asked(lock)
     return lock
 
 
-def _yours(outcome: Acquisition | NotPossible, me: str) -> Lock:
+def _asked(lock: Lock) -> NoReturn:
+    """Ends the command: the wish is stored, which a script sees in `wanted_by`.
+
+    Raises:
+        Failed: Always: the ticket is a run's for now.
+    """
+    if options.asked().json:
+        base.show_json({"ticket": lock.ticket, **shapes.lock(lock)})
+    fail(
+        f"asked for; it is yours as soon as the agent stops: {plain.holder(lock)}; "
+        f"to wait for that: handoff take {lock.ticket} --wait SECONDS",
+        REFUSED,
+    )
+
+
+def _yours(
+    outcome: Acquired | AlreadyYours | PassedOn | HeldBy | NotPossible, me: str
+) -> Lock:
     match outcome:
         case Acquired(lock=lock) | AlreadyYours(lock=lock):
             return lock
@@ -165,11 +126,9 @@ def _yours(outcome: Acquisition | NotPossible, me: str) -> Lock:
             return lock
         case PassedOn(lock=lock):
             raise Failed(_taken(lock), REFUSED)
-        case TakeoverWanted(lock=lock):
-            raise Failed(_wanted(lock), REFUSED)
         case HeldBy(holder=holder, since=since):
             raise Failed(
-                f"held by {holder.name} since {stamp(since)}; "
+                f"held by {holder.called} since {stamp(since)}; "
                 "one ticket has one holder",
                 REFUSED,
             )
@@ -181,15 +140,20 @@ def _taken(lock: Lock) -> str:
     return f"it went to somebody else: {plain.holder(lock)}"
 
 
-def _wanted(lock: Lock) -> str:
-    return (
-        f"{plain.holder(lock)}: asked for, and handed over at the run's next "
-        "boundary; take it again with --wait SECONDS"
-    )
-
-
-@click.command(cls=base.Command)
-@click.option("--seen", type=int, default=None, metavar="SEQ", help="Read up to here.")
+@click.command(
+    cls=options.Command,
+    examples=[
+        'handoff reply T-7K3QF2M "It leaves tomorrow."',
+        "handoff reply T-7K3QF2M - < answer.txt",
+    ],
+)
+@click.option(
+    "--seen",
+    type=int,
+    default=None,
+    metavar="SEQ",
+    help="The last entry that you have read.",
+)
 @ticket_argument
 @click.argument("text")
 def reply(ticket: str, text: str, seen: int | None) -> None:
@@ -208,7 +172,7 @@ def reply(ticket: str, text: str, seen: int | None) -> None:
     replied(ticket, base.run(work()))
 
 
-@click.command(cls=base.Command)
+@click.command(cls=options.Command)
 @ticket_argument
 @click.argument("text")
 def note(ticket: str, text: str) -> None:
@@ -216,7 +180,7 @@ def note(ticket: str, text: str) -> None:
     _note(ticket, text, for_agent=False)
 
 
-@click.command(cls=base.Command)
+@click.command(cls=options.Command)
 @ticket_argument
 @click.argument("text")
 def whisper(ticket: str, text: str) -> None:
@@ -237,13 +201,27 @@ def _note(ticket: str, text: str, *, for_agent: bool) -> None:
     stored(ticket, base.run(work()), "The note is kept")
 
 
-@click.command(cls=base.Command)
-@click.option("--to", default=None, metavar="agent|queue|NAME", help="[default: agent]")
+@click.command(
+    cls=options.Command,
+    examples=[
+        'handoff release T-7K3QF2M --note "be brief" --carry-on',
+        "handoff release T-7K3QF2M --to queue",
+        "handoff release T-7K3QF2M --resolve",
+    ],
+)
+@click.option(
+    "--to",
+    default=None,
+    metavar="agent|queue|NAME",
+    help="Where it goes.  [default: agent]",
+)
 @click.option("--note", "for_agent", default="", metavar="TEXT", help="For the agent.")
 @click.option("--carry-on", is_flag=True, help="Let the agent go on at once.")
 @click.option("--resolve", is_flag=True, help="The matter is done.")
 @click.option("--force", is_flag=True, help="Supervisors: end another's hold.")
-@click.option("--why", default="", metavar="TEXT", help="Why by force.")
+@click.option(
+    "--why", default="", metavar="TEXT", help="The reason; needed with --force."
+)
 @ticket_argument
 def release(  # noqa: PLR0913 # one argument for each option
     ticket: str,
@@ -260,6 +238,8 @@ def release(  # noqa: PLR0913 # one argument for each option
     """
     if resolve and to is not None:
         fail("either --to or --resolve", USAGE)
+    if carry_on and (resolve or to not in {None, "agent"}):
+        fail("--carry-on goes with --to agent", USAGE)
     if force and not why.strip():
         fail("--force needs --why TEXT", USAGE)
     how = GiveBack(
@@ -273,7 +253,7 @@ def release(  # noqa: PLR0913 # one argument for each option
     async def work() -> handoff.GivenBack:
         async with base.at_desk() as desk:
             if how.to not in PLACES:
-                await base.must_be_somebody(desk.store, how.to)
+                await base.must_be_somebody(desk.store, how.to, PLACES)
             given = await handoff.give_back(desk.store, TicketId(ticket), desk.me, how)
             if isinstance(given, NotHolder | NotPossible):
                 fail(refusal(given), REFUSED)
@@ -291,7 +271,7 @@ def release(  # noqa: PLR0913 # one argument for each option
     )
 
 
-@click.command(cls=base.Command)
+@click.command(cls=options.Command)
 @click.option("--why", default="", metavar="TEXT", help="Why not.")
 @ticket_argument
 def decline(ticket: str, why: str) -> None:
@@ -323,7 +303,7 @@ def refusal(outcome: NotHolder | NotPossible) -> str:
         case NotHolder(holder=None):
             return "nobody holds the ticket: only its holder may do this; take it first"
         case NotHolder(holder=holder, since=since):
-            name = holder.name if holder is not None else ""
+            name = holder.called if holder is not None else ""
             return f"held by {name} since {stamp(since)}: only the holder may do this"
 
 

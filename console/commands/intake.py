@@ -12,7 +12,7 @@ import click
 
 from console import wiring
 from console.arriving import BadLine, arrival, objects, parsed, text
-from console.commands import base
+from console.commands import base, options
 from console.wording import count
 from core.flows.intake import Received, bring_in, receive
 from core.ports import Store
@@ -21,14 +21,14 @@ from core.ticket import JsonObject
 _FILE = click.argument("file", type=click.File("rb"))
 
 
-@click.command(cls=base.LineCommand)
+@click.command(cls=options.LineCommand, examples=["handoff ingest messages.jsonl"])
 @_FILE
 def ingest(file: BinaryIO) -> None:
     """Append messages, one JSON object a line; "-" reads stdin."""
     base.run(_each(file, _ingest))
 
 
-@click.command("import", cls=base.LineCommand)
+@click.command("import", cls=options.LineCommand)
 @_FILE
 def import_(file: BinaryIO) -> None:
     """Bring in finished conversations, one JSON object a line; "-" reads stdin."""

@@ -5,7 +5,7 @@ import shutil
 import click
 
 from console import shapes
-from console.commands import base
+from console.commands import base, options
 from console.overview import Overview
 from console.overview import overview as look
 from console.widgets.overview_lines import hold_lines, overview_lines
@@ -13,7 +13,7 @@ from console.widgets.sight import Sight
 from console.widgets.spans import plain
 
 
-@click.command(cls=base.Command)
+@click.command(cls=options.Command)
 def overview() -> None:
     """Show who has what, workers, ages, approvals, troubles, today's costs."""
 

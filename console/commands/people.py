@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 import click
 
 from console import plain, shapes
-from console.commands import base
+from console.commands import base, options
 from console.commands.base import REFUSED, USAGE, Failed, fail
 from core.cleanse import one_line
 from core.decision import Role
@@ -16,7 +16,7 @@ from core.flows.person import NotPossible
 _ROLES = click.Choice([r.value for r in Role])
 
 
-@click.group(cls=base.Group)
+@click.group(cls=options.Group)
 def operator() -> None:
     """Show, add, change and disable the people who work here."""
 
@@ -34,12 +34,18 @@ def list_() -> None:
 
 
 def _tell_first(name: str) -> None:
-    if not base.asked().json:
+    if not options.asked().json:
         base.warn(f"made the tables; {name} is the first supervisor")
 
 
 @operator.command()
-@click.option("--role", type=_ROLES, default=Role.AGENT.value, show_default=True)
+@click.option(
+    "--role",
+    type=_ROLES,
+    default=Role.AGENT.value,
+    show_default=True,
+    help="What they may do.",
+)
 @click.argument("name")
 def add(name: str, role: str) -> None:
     """Add somebody; on PostgreSQL, a database login."""

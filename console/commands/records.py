@@ -9,10 +9,10 @@ from pathlib import Path
 import click
 
 from console import plain, shapes, wiring
-from console.commands import base
+from console.commands import base, options
 from console.commands.base import REFUSED, USAGE, Failed, fail
 from console.config import prompt_at
-from console.wording import count
+from console.wording import count, quarantined
 from core.cleanse import one_line
 from core.flows import replay as offline
 from core.flows.replay import (
@@ -26,14 +26,16 @@ from core.flows.replay import (
 from core.flows.whatif import Compared, Step, what_if
 from core.history import History
 from core.ports import QueueQuery, Store, Transaction
+from core.quarantine import unreadable_runs
 from core.ticket import RunId, TicketId
+from core.turn import Run
 
 _ALL = 1_000_000
 _SHOWN = 60
 _SHOW_PROGRESS = 20
 
 
-@click.command(cls=base.Command)
+@click.command(cls=options.Command)
 @click.argument("ticket")
 def runs(ticket: str) -> None:
     """Show a ticket's runs."""
@@ -42,12 +44,18 @@ def runs(ticket: str) -> None:
         async with base.with_store() as store:
             history = await store.read(lambda tx: tx.history(TicketId(ticket)))
         found = history.runs
+        _warn_of(found)
         base.show([shapes.run(r) for r in found], lambda: plain.runs(found))
 
     base.run(work())
 
 
-@click.command(cls=base.Command)
+def _warn_of(runs: Iterable[Run]) -> None:
+    """Says of which runs a part can't be read."""
+    base.warn_of(quarantined(lost) for lost in unreadable_runs(runs))
+
+
+@click.command(cls=options.Command)
 @click.argument("run")
 def run(run: str) -> None:
     """Show everything of a run: what was sent and what came back."""
@@ -58,14 +66,26 @@ def run(run: str) -> None:
         if record is None:
             raise Failed(f"there is no run {run}", USAGE)
         found = record
+        _warn_of([found.run])
         base.show(shapes.run_record(found), lambda: plain.run(found))
 
     base.run(work())
 
 
-@click.command(cls=base.Command)
+@click.command(
+    cls=options.Command,
+    examples=[
+        "handoff replay --all",
+        "handoff replay R-2B8M4XQ7KA --with-prompt new.md",
+    ],
+)
 @click.option("--all", "every", is_flag=True, help="Every run of the store.")
-@click.option("--with-prompt", type=click.Path(path_type=Path), help="Ask again so.")
+@click.option(
+    "--with-prompt",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Ask again with this prompt.",
+)
 @click.option("--with-model", metavar="ID", help="Ask this model again.")
 @click.argument("run", required=False)
 def replay(

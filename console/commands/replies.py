@@ -3,7 +3,7 @@
 import click
 
 from console import plain, shapes, wiring
-from console.commands import base
+from console.commands import base, options
 from console.commands.base import REFUSED, USAGE, fail
 from console.commands.desk import done, refusal, replied, stored, ticket_argument
 from core.flows.person import NotHolder, NotPossible
@@ -13,11 +13,17 @@ from core.flows.withheld import discard_withheld, send_withheld
 from core.ticket import TicketId
 
 
-@click.command(cls=base.Command)
+@click.command(cls=options.Command, examples=["handoff withheld T-7K3QF2M --send"])
 @click.option("--send", is_flag=True, help="Send it as it is.")
 @click.option("--discard", is_flag=True, help="Discard it.")
 @click.option("--edit", default=None, metavar="TEXT", help="Send this instead.")
-@click.option("--seq", type=int, default=None, help="Which, where there are several.")
+@click.option(
+    "--seq",
+    type=int,
+    default=None,
+    metavar="SEQ",
+    help="Which, where there are several.",
+)
 @ticket_argument
 def withheld(
     ticket: str,
@@ -29,6 +35,8 @@ def withheld(
     """Show, send or discard the agent's replies that a take-over has caught."""
     if send + discard + (edit is not None) > 1:
         fail("one of --send, --discard and --edit", USAGE)
+    if seq is not None and not (send or discard or edit is not None):
+        fail("--seq goes with --send, --discard or --edit", USAGE)
     name = TicketId(ticket)
 
     async def work() -> None:
@@ -53,8 +61,10 @@ def withheld(
     base.run(work())
 
 
-@click.command(cls=base.Command)
-@click.option("--seq", type=int, default=None, help="Which; your newest otherwise.")
+@click.command(cls=options.Command)
+@click.option(
+    "--seq", type=int, default=None, metavar="SEQ", help="Which; your newest otherwise."
+)
 @ticket_argument
 def unsend(ticket: str, seq: int | None) -> None:
     """Take back a reply of your own that has not left; prints its text."""
@@ -79,7 +89,7 @@ def _only(seqs: list[int]) -> int:
     return seqs[0]
 
 
-@click.command(cls=base.Command)
+@click.command(cls=options.Command)
 def outbox() -> None:
     """Show the replies and how far they are."""
 

@@ -3,7 +3,7 @@
 import click
 
 from console import plain, shapes
-from console.commands import base
+from console.commands import base, options
 from console.commands.base import USAGE, fail
 from console.commands.desk import ticket_argument
 from core.judged import judged
@@ -11,7 +11,7 @@ from core.policy import Rules
 from core.ticket import TicketId
 
 
-@click.command(cls=base.Command)
+@click.command(cls=options.Command)
 @ticket_argument
 @click.argument("name", required=False)
 def why(ticket: str, name: str | None) -> None:
@@ -38,7 +38,7 @@ def why(ticket: str, name: str | None) -> None:
     base.run(work())
 
 
-@click.command(cls=base.Command)
+@click.command(cls=options.Command)
 @click.argument("version", required=False)
 def rules(version: str | None) -> None:
     """Show the versions of the tools' rules that ever judged a call, or one of them.
@@ -56,5 +56,6 @@ def rules(version: str | None) -> None:
         return
     found = [r for r in kept if r.version.startswith(version)]
     if len(found) != 1:
-        fail(f"{len(found)} versions begin with {version!r}", USAGE)
+        many = f"{len(found)} versions begin" if found else "no version begins"
+        fail(f"{many} with {version}", USAGE)
     base.show(shapes.rules(found[0]), lambda: plain.rules(found[0]))

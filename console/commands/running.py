@@ -9,7 +9,7 @@ import click
 
 from console import wiring
 from console.checks import Check, check_all
-from console.commands import base
+from console.commands import base, options
 from console.commands.base import INTERRUPTED, REFUSED
 from console.config import Config
 from console.shapes import Shape
@@ -21,7 +21,7 @@ from core.flows.serve import serve
 from core.ticket import TicketId
 
 
-@click.command(cls=base.Command)
+@click.command(cls=options.Command)
 @click.option(
     "--concurrency",
     type=click.IntRange(min=1),
@@ -45,7 +45,7 @@ def worker(concurrency: int, drain: bool, tied: bool) -> None:  # noqa: FBT001 #
 
     async def work() -> bool:
         async with (
-            wiring.open_store(said) as store,
+            base.with_store() as store,
             wiring.open_house(said, store) as house,
         ):
             await _try_tools(house)
@@ -127,7 +127,7 @@ def _summary(stops: Counter[str]) -> str:
     return f"{total} runs" + (f": {each}" if each else "")
 
 
-@click.command(cls=base.Command)
+@click.command(cls=options.Command)
 def doctor() -> None:
     """Check store, clocks, lease, model, tools, channels, doubts and workers."""
     base.log_to_stderr()
@@ -139,7 +139,7 @@ def doctor() -> None:
 
 
 async def _check(said: Config) -> list[Check]:
-    return [check async for check in check_all(said)]
+    return [check async for check in check_all(said, options.asked().name)]
 
 
 def _document(check: Check) -> Shape:
@@ -151,12 +151,12 @@ def _told(check: Check) -> str:
     return f"{word}  {check.name}: {one_line(check.found, 400)}"
 
 
-@click.command(cls=base.Command)
+@click.command(cls=options.Command)
 def migrate() -> None:
     """Bring the store's schema up to date."""
 
     async def work() -> str:
-        async with wiring.open_store(base.config()) as store:
+        async with base.with_store() as store:
             return str(getattr(store, "place", ""))
 
     place = base.run(work())

@@ -3,13 +3,13 @@
 import click
 
 from console import shapes
-from console.commands import base
+from console.commands import base, options
 from console.commands.desk import done
 from core.flows import switch
 from core.ticket import TicketId
 
 
-@click.command(cls=base.Command)
+@click.command(cls=options.Command)
 @click.option("--why", default="", metavar="TEXT", help="The reason, for everybody.")
 @click.argument("ticket", required=False)
 def pause(ticket: str | None, why: str) -> None:
@@ -24,7 +24,7 @@ def pause(ticket: str | None, why: str) -> None:
     _told(ticket, paused=True, words="The agent is stopped")
 
 
-@click.command(cls=base.Command)
+@click.command(cls=options.Command)
 @click.argument("ticket", required=False)
 def resume(ticket: str | None) -> None:
     """Let the agent go on, on a ticket or everywhere."""

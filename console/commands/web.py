@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import click
 
 from console import wiring
-from console.commands import base
+from console.commands import base, options
 from console.commands.base import INTERRUPTED, USAGE, fail
 from console.shapes import Shape
 from console.web.door import Door, is_loopback
@@ -18,15 +18,21 @@ _TOKEN = "HANDOFF_WEB_TOKEN"  # noqa: S105 # the variable's name
 _SHORTEST = 20
 
 
-@click.command(cls=base.Command)
-@click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS")
+@click.command(cls=options.Command)
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    metavar="ADDRESS",
+    help="Where to listen.",
+)
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
     default=8765,
     show_default=True,
     metavar="N",
-    help="0 for any that is free.",
+    help="Which port; 0 for any that is free.",
 )
 @click.option("--exposed", is_flag=True, help="Let other machines reach it.")
 def web(host: str, port: int, exposed: bool) -> None:  # noqa: FBT001 # click's way to say an option

@@ -66,9 +66,9 @@ class Acts:
                 return Said(words="", done=True, waiting=True)
             case HeldBy(holder=holder, since=since):
                 at = clock_time(since, self._services.zone)
-                return no(f"{one_line(holder.name, 30)} has it since {at}")
+                return no(f"{one_line(holder.called, 30)} has it since {at}")
             case PassedOn(lock=lock):
-                name = lock.holder.name if lock.holder else "a colleague"
+                name = lock.holder.called if lock.holder else "a colleague"
                 return no(f"{one_line(name, 30)} asked first and has it now")
             case person.NotPossible(why=why):
                 return no(why)
@@ -218,7 +218,7 @@ def outcome_said(outcome: person.Done | person.Refusal, words: str) -> Said:
         case person.Done():
             return Said(words=words, done=True)
         case person.NotHolder(holder=holder):
-            who = "nobody" if holder is None else one_line(holder.name, 30)
+            who = "nobody" if holder is None else one_line(holder.called, 30)
             return no(f"you do not hold it any more: {who} does")
         case person.NotPossible(why=why):
             return no(why)

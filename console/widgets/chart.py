@@ -23,6 +23,7 @@ from console.widgets.spans import (
     width_of,
 )
 from console.wording import (
+    LOST_LOCK,
     count,
     identity_change,
     lost_of,
@@ -149,6 +150,8 @@ def _named(name: str, value: str, sight: Sight) -> list[Line]:
 def _lock(history: History, sight: Sight) -> list[Line]:
     s, lock = history.standing, history.lock
     token = ("", f" · token {lock.token}")
+    if lock.unreadable:
+        return [title_line("LOCK"), *paragraph(LOST_LOCK, sight.width, "wait")]
     if s.held_by is not None and s.held_since is not None:
         mine = s.held_by == sight.me
         who = "you hold it" if mine else f"{one_line(s.held_by, 30)} holds it"

@@ -36,6 +36,8 @@ from core.lock import (
 from core.ports import Store, Transaction
 from core.stretch import ended
 from core.ticket import Origin, TicketId, operator
+from core.who import nobody
+from core.written import CARRY_ON
 
 PLACES = {"agent", "queue", "resolved"}
 """Where a ticket may go that is no colleague."""
@@ -288,9 +290,10 @@ def why_not_back(
         return f"the buyer wrote #{newest} meanwhile: look at it first"
     if how.to in PLACES:
         return None
-    colleague = {o.name: o for o in tx.operators()}.get(how.to)
-    if colleague is None or colleague.disabled:
-        return f"there is no active operator named {how.to}"
+    colleagues = [o.name for o in tx.operators() if not o.disabled]
+    if how.to not in colleagues:
+        names = (*sorted(PLACES), CARRY_ON, *colleagues)
+        return nobody(how.to, names, what="active operator")
     return "it is yours already" if how.to == holder else None
 
 

@@ -95,7 +95,7 @@ def store_acquisition(
             )
             tx.append(lock.ticket, me, wanted)
         case HeldBy(holder=holder):
-            refused = Refused(what="take over", rule=f"held by {holder.name}")
+            refused = Refused(what="take over", rule=f"held by {holder.called}")
             tx.append(history.ticket.id, me, refused)
         case TakeoverWanted() | AlreadyYours():
             pass

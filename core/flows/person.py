@@ -68,7 +68,7 @@ def not_holder(outcome: NotHolder) -> str:
     """One line for somebody who does not hold the ticket."""
     if outcome.holder is None:
         return "nobody holds the ticket; take it over first"
-    return f"{outcome.holder.name} holds the ticket"
+    return f"{outcome.holder.called} holds the ticket"
 
 
 async def note_refusal(

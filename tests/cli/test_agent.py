@@ -215,7 +215,7 @@ def test_a_take_over_is_asked_for_and_comes_at_the_runs_boundary(
             stdin=subprocess.DEVNULL,
         )
         assert gate.arrived.wait(20)
-        asked = handoff("take", ticket)
+        asked = handoff("take", ticket, "--json")
         taken = handoff("take", ticket, "--wait", "20", "--json")
         worker.terminate()
         worker.wait(20)
@@ -223,7 +223,9 @@ def test_a_take_over_is_asked_for_and_comes_at_the_runs_boundary(
     chart = handoff("show", ticket, "--json").json
 
     assert asked.code == 1
-    assert "asked for" in asked.err
+    assert "asked for; it is yours as soon as the agent stops: run R-" in asked.err
+    assert asked.json["holder"]["kind"] == "run"
+    assert asked.json["wanted_by"] == taken.json["holder"]["name"]
     assert taken.json["token"] == 2
     assert chart["runs"][0]["outcome"]["stop"] == "handed_over"
     assert chart["outbox"] == []

@@ -51,7 +51,21 @@ A_MODEL = {"ANTHROPIC_BASE_URL": "http://127.0.0.1:9"}
         ("worker", "--concurrency", "0"),
         ("demo", "--live", "--headless", "1"),
         ("demo", "--headless", "0"),
+        ("demo", "--headless", "1", "--as", "Nobody"),
         ("demo",),
+        ("worker", "--drain", "--as", "Nobody"),
+        ("migrate", "--as", "Nobody"),
+        ("export", "T-1", "--format", "html", "--json"),
+        ("export", "T-1", "--json", "--format", "md"),
+        ("--json",),
+        ("take", "T-1", "--why", "mine"),
+        ("release", "T-1", "--carry-on", "--to", "queue"),
+        ("release", "T-1", "--carry-on", "--resolve"),
+        ("withheld", "T-1", "--seq", "3"),
+        ("identity", "T-1", "--revoke", "--name", "Dana"),
+        ("act", "T-1"),
+        ("act", "T-1", "find_order", "{}", "--decision", "D-1"),
+        ("replay", "--all", "--with-model", "m"),
         (),
     ],
 )
@@ -64,6 +78,88 @@ def test_wrong_use_is_one_line_and_code_2(
     assert said.out == ""
     assert said.err.startswith("handoff: ")
     assert said.err.count("\n") == 1
+
+
+UNKNOWN = {
+    "a ticket": [
+        ("show", "T-NONE"),
+        ("export", "T-NONE"),
+        ("take", "T-NONE"),
+        ("reply", "T-NONE", "x"),
+        ("note", "T-NONE", "x"),
+        ("whisper", "T-NONE", "x"),
+        ("claim", "T-NONE"),
+        ("snooze", "T-NONE", "3h"),
+        ("triage", "T-NONE", "--category", "other", "--priority", "low"),
+        ("state", "T-NONE", "{}"),
+        ("identity", "T-NONE", "--revoke"),
+        ("withheld", "T-NONE"),
+        ("withheld", "T-NONE", "--discard", "--seq", "3"),
+        ("unsend", "T-NONE"),
+        ("release", "T-NONE"),
+        ("decline", "T-NONE"),
+        ("act", "T-NONE", "find_order", "{}"),
+        ("pause", "T-NONE"),
+        ("resume", "T-NONE"),
+        ("runs", "T-NONE"),
+        ("why", "T-NONE"),
+        ("canned", "use", "hello", "T-NONE"),
+    ],
+    "a decision": [
+        ("decide", "D-NONE", "--approve"),
+        ("decide", "D-NONE", "--override", "{}"),
+        ("decide", "D-NONE", "--reject", "--why", "x"),
+        ("act", "--decision", "D-NONE"),
+    ],
+    "a run": [
+        ("run", "R-NONE"),
+        ("replay", "R-NONE"),
+    ],
+    "an action": [("settle", "A-NONE", "--happened", "--evidence", "seen")],
+    "a version": [("rules", "ffff")],
+    "a name": [
+        ("canned", "remove", "bye"),
+        ("canned", "use", "bye", "T-REAL"),
+        ("operator", "role", "Nobody", "agent"),
+        ("operator", "disable", "Nobody"),
+        ("operator", "enable", "Nobody"),
+        ("release", "T-REAL", "--to", "Nobody"),
+        ("why", "T-REAL", "D-NONE"),
+    ],
+}
+
+
+@pytest.mark.parametrize("commands", UNKNOWN.values(), ids=UNKNOWN)
+def test_what_is_not_known_is_one_line_and_code_2_for_every_command(
+    handoff: Handoff, sundry: Path, commands: list[tuple[str, ...]]
+) -> None:
+    ticket = opened(handoff)
+    handoff("canned", "add", "hello", "-", stdin="Hello")
+    for command in commands:
+        words = (ticket if word == "T-REAL" else word for word in command)
+        said = handoff(*words, "--config", str(sundry))
+        told = [x for x in said.err.splitlines() if "waiting for the tool" not in x]
+        assert (command, said.code, said.out) == (command, 2, "")
+        assert len(told) == 1
+
+
+def test_doctor_says_where_who_asks_is_nobody(handoff: Handoff) -> None:
+    handoff("operator", "list")
+    found = {c["check"]: c for c in handoff("doctor", "--as", "Nobody", "--json").json}
+
+    assert found["operator"]["code"] == 2
+    assert "no operator named Nobody" in found["operator"]["found"]
+
+
+def test_a_place_or_name_written_nearly_right_is_answered_with_the_right_one(
+    handoff: Handoff,
+) -> None:
+    handoff("operator", "add", "Sam")
+    ticket = opened(handoff)
+    handoff("take", ticket)
+    for given, meant in (("sam", "Sam"), ("Agent", "agent"), ("queu", "queue")):
+        said = handoff("release", ticket, "--to", given)
+        assert (said.code, f"is it {meant}?" in said.err) == (2, True)
 
 
 @pytest.mark.parametrize(

@@ -167,6 +167,89 @@ def test_f80_doctor_goes_on_and_says_so_where_the_lock_of_a_ticket_is_gone(
     assert "workers" in doctor.out
 
 
+def test_f80_rule_02_a_ticket_whose_lock_is_gone_is_shown_and_its_agent_is_silent(
+    at_sundry: Handoff, damage: Damage
+) -> None:
+    line = message(text=BENT, **{"from": "buyer@example.com"})
+    ticket = at_sundry("ingest", "-", stdin=line).lines[0]["ticket"]
+    damage("DELETE FROM locks")
+    shown, chart = at_sundry("show", ticket), at_sundry("show", ticket, "--json").json
+    assert "holder     who holds it can't be read: the agent is silent" in shown.out
+    assert shown.err.count("\n") == 1
+    assert chart["lock"]["unreadable"]
+    assert chart["lock"]["holder"] == {"kind": "operator", "name": "", "run": None}
+    assert chart["journal"][0]["body"]["text"] == BENT
+    for command in ("export", "runs", "why", "withheld"):
+        assert at_sundry(command, ticket).code == 0
+
+    assert at_sundry("worker", "--drain").code == 0
+    [row] = at_sundry("tickets", "--json").json
+    assert (row["status"], row["run"]) == ("needs_human", None)
+    assert f"the record of lock {ticket} can't be read" in row["why"]
+    assert at_sundry("runs", ticket, "--json").json == []
+
+    refused = at_sundry("take", ticket)
+    assert refused.code == 1
+    assert "held by somebody unknown since unreadable time" in refused.err
+    taken = at_sundry("take", ticket, "--force", "--why", "its lock is gone")
+    assert taken.code == 0
+    assert at_sundry("reply", ticket, "We look into it.").code == 0
+    assert not at_sundry("show", ticket, "--json").json["lock"]["unreadable"]
+    told = [e["kind"] for e in at_sundry("show", ticket, "--json").json["journal"]]
+    assert told.count("escalation") == 1
+    checks = {c["check"]: c["code"] for c in at_sundry("doctor", "--json").json}
+    assert checks["records"] == 0
+
+
+def test_f80_rule_02_what_an_agent_said_stays_where_it_is_when_the_lock_is_gone(
+    at_sundry: Handoff, damage: Damage
+) -> None:
+    line = message(text="Hello?", **{"from": "buyer@example.com"})
+    at_sundry("ingest", "-", stdin=line)
+    at_sundry("worker", "--drain")
+    damage("UPDATE outbox SET state = 'queued', waits = 1")
+    damage("DELETE FROM locks")
+    assert at_sundry("worker", "--drain").code == 0
+    assert {r["state"] for r in at_sundry("outbox", "--json").json} == {"withheld"}
+
+
+def test_f80_a_time_that_can_t_be_read_is_shown_as_such_and_told(
+    handoff: Handoff, sundry: Path, sqlite_url: str
+) -> None:
+    def at_sundry(*arguments: str, stdin: str = "") -> Said:
+        return handoff("--config", str(sundry), *arguments, stdin=stdin)
+
+    line = message(text=BENT, **{"from": "buyer@example.com"})
+    ticket = at_sundry("ingest", "-", stdin=line).lines[0]["ticket"]
+    at_sundry("worker", "--drain")
+    [sound] = at_sundry("runs", ticket, "--json").json
+    with closing(sqlite3.connect(sqlite_url.removeprefix("sqlite:///"))) as file, file:
+        file.execute("UPDATE runs SET started_at = 'x'")
+        file.execute("UPDATE turns SET requested_at = 'x' WHERE number = 1")
+        file.execute("UPDATE tickets SET created_at = 'x'")
+        file.execute("UPDATE decisions SET proposed_at = 'x'")
+        file.execute("UPDATE action_events SET at = 'x'")
+
+    run = sound["run_id"]
+    for command in (("runs", ticket), ("run", run), ("show", ticket)):
+        plain, as_json = at_sundry(*command), at_sundry(*command, "--json")
+        assert plain.code == as_json.code == 0
+        for said in (plain, as_json):
+            assert f"the record of run {run} can't be used: when it ran" in said.err
+            assert "when turn 1 was asked" in said.err
+            assert "1970" not in said.out + said.err
+        assert f"{run} unreadable time message" in plain.out
+    [lost] = at_sundry("runs", ticket, "--json").json
+    assert lost["started_at"] is None
+    for command in ("tickets", "overview", "decisions", "doctor", "outbox"):
+        for said in (at_sundry(command), at_sundry(command, "--json")):
+            assert "1970" not in said.out + said.err
+    [lease] = [c for c in at_sundry("doctor", "--json").json if c["check"] == "lease"]
+    assert lease["code"] == 0
+    for form in ("json", "md", "html"):
+        assert "1970" not in at_sundry("export", ticket, "--format", form).out
+
+
 def test_a_usage_error_with_a_list_of_choices_is_one_plain_line(both: Handoff) -> None:
     said = both("triage", "T-1", "--priority", "high")
     assert (said.code, said.out) == (2, "")

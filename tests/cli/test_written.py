@@ -28,10 +28,10 @@ def test_replies_are_kept_listed_searched_and_removed(both: Handoff) -> None:
     assert both("canned", "remove", "nul").code == 0
     assert both("canned", "remove", "hello").code == 0
     gone = both("canned", "remove", "hello")
-    assert (gone.code, gone.err) == (
-        1,
-        "handoff: the team has written nothing named hello\n",
-    )
+    assert gone.code == 2
+    assert "the team has written nothing named hello; see `handoff" in gone.err
+    near = both("canned", "remove", "Carrier")
+    assert "; is it carrier?" in near.err
     assert "carrier" in both("canned", "list").out
 
 
@@ -88,3 +88,22 @@ def test_files_beside_the_configuration_go_before_the_team_s(
     ticket = opened(handoff)
     odd = handoff("canned", "use", "odd", ticket, "--config", str(sundry))
     assert (odd.code, odd.err.count("\n")) == (2, 1)
+
+
+def test_a_macro_that_gives_the_ticket_to_nobody_is_told_whom_it_means(
+    handoff: Handoff,
+) -> None:
+    handoff("operator", "add", "Sam")
+    ticket = opened(handoff)
+    handoff("take", ticket)
+    for given, meant in (("sam", "Sam"), ("Queue", "queue"), ("resolve", "resolved")):
+        macro = f"---\nrelease: {given}\n---\nHello"
+        added = handoff("canned", "add", "bye", "-", stdin=macro)
+        tried = handoff("canned", "use", "bye", ticket, "--dry-run")
+        used = handoff("canned", "use", "bye", ticket)
+        assert (added.code, tried.code, used.code) == (0, 0, 1)
+        for said in (added, tried, used):
+            assert f"no active operator named {given}; is it {meant}?" in said.err
+    assert handoff("outbox", "--json").json == []
+    handoff("canned", "add", "bye", "-", stdin="---\nrelease: Sam\n---\nHello")
+    assert handoff("canned", "use", "bye", ticket).code == 0

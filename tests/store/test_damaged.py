@@ -12,8 +12,7 @@ from core.journal import ActionChanged, DecisionChanged, Escalated, Note, Quaran
 from core.lock import HolderKind
 from core.ports import Damaged, HouseAct, QueueQuery, Transaction, Worker
 from core.standing import Standing, fold
-from core.ticket import TicketId, agent, operator
-from store.reading import UNKNOWN_TIME
+from core.ticket import UNKNOWN_TIME, TicketId, agent, operator
 from store.transaction import SqlStore
 from tests.store.build import (
     HOSTILE,
