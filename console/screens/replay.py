@@ -21,6 +21,7 @@ from console.widgets.replay_lines import (
     effect_lines,
     replay_head,
     request_lines,
+    side_head,
 )
 from console.widgets.spans import Line, clip, line
 from console.widgets.timeline_values import Reader
@@ -36,6 +37,8 @@ from core.flows.replay import (
 from core.history import History
 from core.ticket import RunId
 from core.turn import RunRecord
+
+_SIDES = ("request", "answer")
 
 _LOOKING = Verdict(words="comparing…", role="faint")
 
@@ -72,8 +75,10 @@ class ReplayPanel(Panel[RunId]):
         with Vertical(id="panel", classes="-large"):
             yield LineView(id="panel-head")
             with Horizontal(id="replay"):
-                yield LineView(id="request")
-                yield LineView(id="answer")
+                for side in _SIDES:
+                    with Vertical(classes="side"):
+                        yield LineView(id=f"{side}-head")
+                        yield LineView(id=side)
             yield LineView([keys], id="panel-keys")
 
     @override
@@ -93,6 +98,7 @@ class ReplayPanel(Panel[RunId]):
         self.query_one("#panel-head", LineView).draw(
             lambda w: [clip(s, w) for s in replay_head(run, number, verdict)]
         )
+        self._mark()
         self.query_one("#request", LineView).draw(
             lambda w: request_lines(record, number, verdict, w - 1)
         )
@@ -106,6 +112,12 @@ class ReplayPanel(Panel[RunId]):
 
         self.query_one("#answer", LineView).draw(right)
 
+    def _mark(self) -> None:
+        for side in _SIDES:
+            here = (side == "request") is self.at_left
+            head = side_head(side.upper(), focused=here)
+            self.query_one(f"#{side}-head", LineView).show([head])
+
     @override
     def pressed(self, key: str) -> bool:
         """Turns, sides, runs."""
@@ -118,8 +130,13 @@ class ReplayPanel(Panel[RunId]):
                 self._scroll(1 if key in {"j", "down"} else -1)
             case "pagedown" | "ctrl+d" | "pageup" | "ctrl+u":
                 self._scroll(12 if key in {"pagedown", "ctrl+d"} else -12)
+            case "g" | "home":
+                self._scroll(-len(self._side.lines))
+            case "G" | "end":
+                self._scroll(len(self._side.lines))
             case "tab" | "shift+tab":
                 self.at_left = not self.at_left
+                self._mark()
             case "left_square_bracket" | "right_square_bracket":
                 self._other(1 if key.startswith("right") else -1)
             case "q" | "p":
@@ -129,13 +146,20 @@ class ReplayPanel(Panel[RunId]):
         return True
 
     def _to(self, turn: int) -> None:
-        self.turn = max(1, min(turn, len(self.record.run.turns)))
+        turn = max(1, min(turn, len(self.record.run.turns)))
+        if turn == self.turn:
+            return
+        self.turn = turn
         for name in ("#request", "#answer"):
             self.query_one(name, LineView).to_row(0)
         self._draw()
 
+    @property
+    def _side(self) -> LineView:
+        return self.query_one("#request" if self.at_left else "#answer", LineView)
+
     def _scroll(self, lines: int) -> None:
-        view = self.query_one("#request" if self.at_left else "#answer", LineView)
+        view = self._side
         lowest = max(0, len(view.lines) - view.size.height)
         view.to_row(max(0, min(view.scroll_offset.y + lines, lowest)))
 

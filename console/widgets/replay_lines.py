@@ -51,6 +51,13 @@ def replay_head(run: Run, number: int, verdict: Verdict) -> list[Line]:
     ]
 
 
+def side_head(title: str, *, focused: bool) -> Line:
+    """A side's title; the side that the keys scroll is marked."""
+    return (
+        line(("▸ ", "yours"), (title, "yours")) if focused else line((title, "strong"))
+    )
+
+
 def request_lines(
     record: RunRecord, number: int, verdict: Verdict, width: int
 ) -> list[Line]:
@@ -62,7 +69,7 @@ def request_lines(
     same = 0
     while same < min(len(sent), len(before)) and sent[same] == before[same]:
         same += 1
-    lines: list[Line] = [line(("REQUEST", "strong"))]
+    lines: list[Line] = []
     if verdict.turn == number:
         lines += [line((verdict.words, "harm")), *_diff(verdict.diff, width), EMPTY]
     if same:
@@ -132,7 +139,7 @@ def _value(value: Json, width: int) -> list[Line]:
 
 def answer_lines(turn: Turn, width: int) -> list[Line]:
     """What came back for a turn."""
-    lines: list[Line] = [line(("ANSWER", "strong"))]
+    lines: list[Line] = []
     response = turn.response
     if response is None:
         return [*lines, line(("Nothing came back: cancelled, or it crashed.", "wait"))]
