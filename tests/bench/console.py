@@ -42,7 +42,7 @@ from core.journal import Message, Note, ToolCalled, ToolReturned
 from core.ports import Transaction
 from core.ticket import Origin, RunId, Ticket, TicketId, agent, buyer, operator, system
 from store.transaction import SqlStore
-from tests.console.scenes import ME
+from tests.console.shown import ME
 from tests.console.steps import services_on
 from tests.console.terminal import Terminal, terminal
 

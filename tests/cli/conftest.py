@@ -17,6 +17,21 @@ ROOT = Path(__file__).parents[2]
 DEMO = ROOT / "console" / "demo"
 
 
+DAMAGED = (
+    "SU-48208: the vase is in a hundred pieces, the box was fine. A refund will do. "
+    "Postcode 00100."
+)
+BENT = (
+    "Hello, the tip of the knife from SU-48218 was bent, it arrived damaged. Postcode "
+    "80331. I would like my money back. Viktor Hansl"
+)
+TWICE = (
+    "Hello, my card shows 556.00 EUR twice for order SU-48204 (four chairs). I ordered "
+    "once. Please refund the second charge. Postcode 20253."
+)
+"""Letters that the demo's own model acts on: a refund each."""
+
+
 @dataclass(frozen=True)
 class Said:
     """What a command said, and its exit code."""
@@ -116,3 +131,39 @@ def sundry(tmp_path: Path) -> Path:
     text = text.replace('hold_off_agent = "5s"', 'hold_off_agent = "0s"')
     (folder / "handoff.toml").write_text(text)
     return folder / "handoff.toml"
+
+
+@pytest.fixture
+def at_sundry(handoff: Handoff, sundry: Path) -> Handoff:
+    """Runs a command on the demo's shop."""
+
+    def run(*arguments: str, stdin: str = "") -> Said:
+        return handoff("--config", str(sundry), *arguments, stdin=stdin)
+
+    return run
+
+
+@pytest.fixture
+def proposed(at_sundry: Handoff) -> Callable[..., tuple[str, str]]:
+    """A ticket on which the agent proposed something, and the decision."""
+
+    def propose(text: str = BENT) -> tuple[str, str]:
+        line = message(text=text, **{"from": "buyer@example.com"})
+        ticket = at_sundry("ingest", "-", stdin=line).lines[0]["ticket"]
+        assert at_sundry("worker", "--drain").code == 0
+        [decision] = at_sundry("decisions", "--json").json
+        assert decision["ticket"] == ticket
+        return ticket, decision["decision"]
+
+    return propose
+
+
+def held(handoff: Handoff, **changed: str) -> str:
+    """A ticket that is held, whose buyer is verified."""
+    ticket = opened(handoff, **changed)
+    handoff("take", ticket)
+    said = handoff(
+        *("identity", ticket, "--customer", "C-1", "--evidence", "called back")
+    )
+    assert said.code == 0
+    return ticket

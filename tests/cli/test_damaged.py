@@ -11,8 +11,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tests.cli.conftest import Handoff, Said, message, opened
-from tests.cli.test_agent import BENT, TWICE
+from tests.cli.conftest import BENT, TWICE, Handoff, Said, message, opened
 
 Damage = Callable[[str], None]
 
@@ -211,47 +210,3 @@ def test_f80_rule_02_what_an_agent_said_stays_where_it_is_when_the_lock_is_gone(
     damage("DELETE FROM locks")
     assert at_sundry("worker", "--drain").code == 0
     assert {r["state"] for r in at_sundry("outbox", "--json").json} == {"withheld"}
-
-
-def test_f80_a_time_that_can_t_be_read_is_shown_as_such_and_told(
-    handoff: Handoff, sundry: Path, sqlite_url: str
-) -> None:
-    def at_sundry(*arguments: str, stdin: str = "") -> Said:
-        return handoff("--config", str(sundry), *arguments, stdin=stdin)
-
-    line = message(text=BENT, **{"from": "buyer@example.com"})
-    ticket = at_sundry("ingest", "-", stdin=line).lines[0]["ticket"]
-    at_sundry("worker", "--drain")
-    [sound] = at_sundry("runs", ticket, "--json").json
-    with closing(sqlite3.connect(sqlite_url.removeprefix("sqlite:///"))) as file, file:
-        file.execute("UPDATE runs SET started_at = 'x'")
-        file.execute("UPDATE turns SET requested_at = 'x' WHERE number = 1")
-        file.execute("UPDATE tickets SET created_at = 'x'")
-        file.execute("UPDATE decisions SET proposed_at = 'x'")
-        file.execute("UPDATE action_events SET at = 'x'")
-
-    run = sound["run_id"]
-    for command in (("runs", ticket), ("run", run), ("show", ticket)):
-        plain, as_json = at_sundry(*command), at_sundry(*command, "--json")
-        assert plain.code == as_json.code == 0
-        for said in (plain, as_json):
-            assert f"the record of run {run} can't be used: when it ran" in said.err
-            assert "when turn 1 was asked" in said.err
-            assert "1970" not in said.out + said.err
-        assert f"{run} unreadable time message" in plain.out
-    [lost] = at_sundry("runs", ticket, "--json").json
-    assert lost["started_at"] is None
-    for command in ("tickets", "overview", "decisions", "doctor", "outbox"):
-        for said in (at_sundry(command), at_sundry(command, "--json")):
-            assert "1970" not in said.out + said.err
-    [lease] = [c for c in at_sundry("doctor", "--json").json if c["check"] == "lease"]
-    assert lease["code"] == 0
-    for form in ("json", "md", "html"):
-        assert "1970" not in at_sundry("export", ticket, "--format", form).out
-
-
-def test_a_usage_error_with_a_list_of_choices_is_one_plain_line(both: Handoff) -> None:
-    said = both("triage", "T-1", "--priority", "high")
-    assert (said.code, said.out) == (2, "")
-    assert "⏎" not in said.err
-    assert said.err.count("\n") == 1

@@ -26,7 +26,7 @@ from core.stretch import ended
 from core.ticket import Arrival, Attachment, Json, RunId, TicketId, agent
 from core.turn import Prompt, PromptVersion, Run
 from store.transaction import SqlStore
-from tests.console.scenes import ME
+from tests.console.shown import ME
 from tests.console.steps import Numbered
 
 RUN = RunId("R-1")

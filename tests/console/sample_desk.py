@@ -6,7 +6,8 @@ from core.journal import Thinking
 from core.ledger import ActionState
 from core.ticket import JsonObject, RunId, agent
 from core.turn import Stop
-from tests.console.scenes import NOW, Scene
+from tests.console.scenes import Scene
+from tests.console.shown import NOW
 
 COUNTS = {
     "human": 5,

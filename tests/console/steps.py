@@ -25,7 +25,7 @@ from core.decision import Operator
 from core.history import History
 from core.ports import Clock, Store
 from core.ticket import TicketId
-from tests.console.scenes import ME, NOW
+from tests.console.shown import ME, NOW
 
 
 @dataclass

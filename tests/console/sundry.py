@@ -14,7 +14,9 @@ from core.ledger import ActionState
 from core.ports import Pause
 from core.ticket import JsonObject, RunId, TicketId, agent
 from core.turn import Stop
-from tests.console.scenes import NOW, Scene, SceneStore
+from tests.console.scene_store import SceneStore
+from tests.console.scenes import Scene
+from tests.console.shown import NOW
 
 DECIDED = TicketId("T-97H5DXC")
 HELD = TicketId("T-TZAMEYV")

@@ -19,7 +19,7 @@ from core.flows.switch import pause
 from core.journal import IdentityChanged, Message, Note, ToolCalled
 from core.ticket import TicketId, agent
 from tests.console.counter import MIRA, RUN, Counter
-from tests.console.scenes import ME
+from tests.console.shown import ME
 from tests.console.steps import (
     all_view,
     app_on,

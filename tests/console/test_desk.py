@@ -19,7 +19,7 @@ from core.flows.handoff import take_over
 from core.journal import Note
 from core.ticket import Attachment
 from tests.console.counter import MIRA, Counter
-from tests.console.scenes import ME
+from tests.console.shown import ME
 from tests.console.steps import (
     WIDE,
     all_view,

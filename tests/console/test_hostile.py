@@ -15,7 +15,7 @@ from core.flows.withheld import save_draft
 from core.journal import Escalated, StateAmended, ToolCalled, ToolReturned
 from core.ticket import Attachment, TicketId, agent
 from tests.console.counter import RUN, Counter
-from tests.console.scenes import ME
+from tests.console.shown import ME
 from tests.console.terminal import Terminal, terminal
 from tests.zoo import FORBIDDEN, HOSTILE, MILD
 

@@ -14,7 +14,7 @@ from console.demo.runner import running_worker
 from console.widgets.timeline import Timeline
 from core.journal import Note
 from tests.console.counter import Counter
-from tests.console.scenes import ME
+from tests.console.shown import ME
 from tests.console.steps import desk_of, press, shown, sitting, until
 from tests.console.terminal import Terminal, terminal
 

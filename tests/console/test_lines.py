@@ -30,7 +30,8 @@ from core.standing import Standing
 from core.ticket import RunId, TicketId, agent, operator, system
 from core.turn import Run, Turn
 from tests.console.sample_desk import COUNTS, at_work, kitchen, parcel, with_mira
-from tests.console.scenes import ME, NOW, Scene
+from tests.console.scenes import Scene
+from tests.console.shown import ME, NOW
 
 READER = Reader(me="Noor", buyer="", zone=UTC, width=100)
 IDS = tuple(TicketId(f"T-{n}") for n in range(6))

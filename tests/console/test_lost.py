@@ -14,7 +14,7 @@ from core.ports import Transaction
 from core.ticket import TicketId
 from store.transaction import SqlStore
 from tests.console.counter import Counter
-from tests.console.scenes import ME
+from tests.console.shown import ME
 from tests.console.steps import (
     WIDE,
     all_view,

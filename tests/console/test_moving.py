@@ -10,7 +10,7 @@ from console.widgets.spans import plain
 from console.widgets.timeline import Timeline
 from core.flows.handoff import reply, take_over
 from tests.console.counter import MIRA, Counter
-from tests.console.scenes import ME
+from tests.console.shown import ME
 from tests.console.steps import (
     all_view,
     app_on,

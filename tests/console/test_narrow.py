@@ -19,7 +19,8 @@ from console.widgets.spans import cells, clip, cut, fit, folded, line, plain, wi
 from console.wording import VIEWS, state_of
 from tests.console.counter import Counter
 from tests.console.sample_desk import COUNTS
-from tests.console.scenes import ME, NOW, Scene
+from tests.console.scenes import Scene
+from tests.console.shown import ME, NOW
 from tests.console.steps import desk_of, done, held, press, screen_text, sitting, until
 
 WIDTHS = range(40, 201, 4)

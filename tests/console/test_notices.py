@@ -6,7 +6,7 @@ from console.screens.decision import DecisionPanel
 from console.screens.pace import Pace
 from core.flows.handoff import take_over
 from tests.console.counter import Counter
-from tests.console.scenes import ME
+from tests.console.shown import ME
 from tests.console.steps import (
     all_view,
     app_on,

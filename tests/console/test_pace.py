@@ -13,7 +13,7 @@ from core.history import History
 from core.ticket import TicketId
 from store.transaction import SqlStore
 from tests.console.counter import Counter
-from tests.console.scenes import ME
+from tests.console.shown import ME
 from tests.console.steps import app_on, desk_of, press, screen_text, told, until
 from tests.console.terminal import Terminal, terminal
 

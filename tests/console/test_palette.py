@@ -4,7 +4,7 @@ from console.keymap import Here, needed_for, possible
 from console.keytable import COMMANDS
 from console.screens.palette import PalettePanel, choices_for
 from console.widgets.choices import Choices
-from tests.console.scenes import SceneStore
+from tests.console.scene_store import SceneStore
 from tests.console.steps import app_on, desk_of, press, screen_text, told, until
 from tests.console.sundry import AT_WORK, CANNED, HELD, sundry
 

@@ -12,7 +12,8 @@ from console.live import Lost
 from console.widgets.timeline import Timeline
 from core.tool import ToolSpec
 from tests.console.pictures import Album
-from tests.console.scenes import NOW, SceneStore
+from tests.console.scene_store import SceneStore
+from tests.console.shown import NOW
 from tests.console.steps import app_on, desk_of, press, screen_text, until
 from tests.console.sundry import AT_WORK, CANNED, DECIDED, HELD, STOPPED, sundry
 from tests.console.test_decisions import REFUND

@@ -23,7 +23,7 @@ from core.journal import Note
 from core.ticket import TicketId
 from core.tool import ToolSpec
 from tests.console.counter import MIRA, Counter
-from tests.console.scenes import ME
+from tests.console.shown import ME
 from tests.console.steps import (
     app_on,
     desk_of,

@@ -14,7 +14,7 @@ from core.flows.handoff import GiveBack, give_back, take_over
 from core.journal import Note
 from core.ports import Presence
 from tests.console.counter import MIRA, Counter
-from tests.console.scenes import ME
+from tests.console.shown import ME
 from tests.console.steps import (
     app_on,
     desk_of,

@@ -16,7 +16,7 @@ from core.flows.handoff import take_over
 from core.journal import StateAmended
 from core.ticket import Attachment, agent
 from tests.console.counter import RUN, Counter
-from tests.console.scenes import ME
+from tests.console.shown import ME
 from tests.console.steps import app_on, desk_of, done, pane_text, press, until
 from tests.console.terminal import terminal
 from tests.zoo import FORBIDDEN, HOSTILE, MILD

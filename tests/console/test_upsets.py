@@ -25,7 +25,7 @@ from core.ports import Store, Transaction
 from core.ticket import TicketId
 from store.schema import metadata
 from tests.console.counter import MIRA, Counter
-from tests.console.scenes import ME
+from tests.console.shown import ME
 from tests.console.steps import (
     WallClock,
     card_opened,

@@ -12,7 +12,7 @@ from core.journal import Note
 from core.ports import RunEnd
 from core.turn import Stop
 from tests.console.counter import RUN, Counter
-from tests.console.scenes import ME
+from tests.console.shown import ME
 from tests.console.steps import (
     held,
     press,

@@ -24,7 +24,7 @@ from core.ports import Pause, Presence, Spent
 from core.ticket import TicketId
 from core.written import Written, filled
 from tests.console.sample_desk import COUNTS, kitchen, parcel, with_mira
-from tests.console.scenes import NOW
+from tests.console.shown import NOW
 from tests.zoo import HOSTILE
 
 SIGHT = Sight(me="Noor", now=NOW, zone=UTC, width=60)

@@ -16,7 +16,7 @@ from core.ledger import ActionState
 from core.ticket import TicketId
 from core.tool import ToolSpec
 from tests.console.counter import Counter
-from tests.console.scenes import ME
+from tests.console.shown import ME
 from tests.console.steps import (
     Numbered,
     desk_of,

@@ -12,7 +12,7 @@ from core.flows.answer import Leaving
 from core.flows.handoff import take_over
 from core.ports import Presence, Transaction
 from tests.console.counter import MIRA, Counter
-from tests.console.scenes import ME
+from tests.console.shown import ME
 from tests.console.steps import (
     desk_of,
     held,

@@ -13,7 +13,7 @@ from console.widgets.composer import Composer
 from core.flows.canned import keep
 from core.journal import Note, StateAmended
 from tests.console.counter import Counter
-from tests.console.scenes import ME
+from tests.console.shown import ME
 from tests.console.steps import (
     desk_of,
     held,

@@ -20,6 +20,7 @@ from core.journal import (
 )
 from core.standing import UNANSWERED_KEPT, Standing, merge_patch, status
 from core.ticket import Actor, RunId, Status, operator, system
+from tests.core.any_journal import actors, bodies
 from tests.core.building import (
     AGENT,
     ANA,
@@ -35,7 +36,6 @@ from tests.core.building import (
     standing,
     taken,
 )
-from tests.core.test_context import actors, bodies
 
 BEN = operator("ben")
 

@@ -13,7 +13,7 @@ from core.ledger import ActionState
 from core.lock import Acquired
 from core.ports import QueueQuery, Worker
 from core.turn import Stop
-from tests.flows.test_decisions import (
+from tests.flows.refunds import (
     APPROVE,
     DONE,
     IDENTIFY,

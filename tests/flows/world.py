@@ -23,6 +23,7 @@ from core.context import Voice
 from core.decision import Decision, Operator, Role
 from core.errors import ModelFailed, ToolLost
 from core.flows.deliver import deliver_due
+from core.flows.handoff import GiveBack
 from core.flows.house import House
 from core.flows.intake import Received, receive
 from core.flows.run import work
@@ -45,6 +46,7 @@ SUP = Operator(name="sup", role=Role.SUPERVISOR)
 DEP = Operator(name="dep", role=Role.SUPERVISOR)
 ANA = Operator(name="ana", role=Role.AGENT)
 BEN = Operator(name="ben", role=Role.AGENT)
+TO_AGENT = GiveBack(to="agent")
 
 LOOKUP = ToolSpec(
     name="get_order",

@@ -1,4 +1,4 @@
-"""A PostgreSQL whose people are logins."""
+"""A store with something of every kind, and a PostgreSQL whose people are logins."""
 
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -7,8 +7,12 @@ import psycopg
 import pytest
 
 from core.flows.people import Changed, add
+from core.ports import Transaction
+from core.ticket import agent
 from store.transaction import SqlStore
 from tests.flows.world import World, world_on
+from tests.store.build import R1, T1, a_decision, a_reply, an_action, asked, taken
+from tests.store.damage import PENDING, T2
 from tests.store.logins import ADMIN, BOT, EVE, LONGEST, MAX, MIA
 
 
@@ -36,3 +40,20 @@ async def house(logins: str, tmp_path: Path) -> AsyncIterator[World]:
             assert added == Changed(operator=who)
         yield made
     await store.close()
+
+
+@pytest.fixture
+async def desk(store: SqlStore) -> SqlStore:
+    """Two tickets; on the first there is something of every kind."""
+
+    def fill(tx: Transaction) -> None:
+        asked(T1)(tx)
+        asked(T2)(tx)
+        hold = taken(T1)(tx)
+        tx.propose(hold, a_decision())
+        tx.append_as(hold, agent(R1), PENDING)
+        tx.intend(hold, an_action(hold, "A-1", "20.00", tx.now))
+        tx.enqueue(hold, a_reply("m-1", 3, "queued", tx.now))
+
+    await store.write(fill)
+    return store

@@ -14,7 +14,7 @@ from core.lock import HolderKind
 from core.ticket import TicketId
 from store.transaction import SqlStore
 from tests.console.counter import Counter
-from tests.console.scenes import ME
+from tests.console.shown import ME
 from tests.web.browser import BROWSER, Page, browser
 from tests.web.served import Served, alive, code_of, environment_of, served
 

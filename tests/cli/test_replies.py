@@ -1,0 +1,56 @@
+"""Replies by the command line: held off, taken back, withheld, not delivered."""
+
+from pathlib import Path
+
+from tests.cli.conftest import Handoff, opened
+
+
+def test_where_no_reply_is_withheld_the_command_says_so(handoff: Handoff) -> None:
+    none = handoff("withheld", opened(handoff), "--send")
+    assert none.code == 1
+    assert "no reply is withheld" in none.err
+
+
+def test_a_reply_that_nobody_delivers_is_told_so_at_once(
+    both: Handoff, at_sundry: Handoff
+) -> None:
+    odd = opened(both, channel="pigeon")
+    both("take", odd)
+    said = both("reply", odd, "Hello.", "--json")
+    shown = both("outbox").out
+    assert said.code == 0
+    assert "no channel 'pigeon' is configured" in said.err
+    assert said.json["stays"] == "no channel 'pigeon' is configured"
+    assert "stored: no channel" in shown
+    assert "no_channel" not in shown + both("show", odd).out
+    assert [r["state"] for r in both("outbox", "--json").json] == ["no_channel"]
+
+    ticket = opened(at_sundry, external_id="<s@example.com>")
+    at_sundry("take", ticket)
+    early = at_sundry("reply", ticket, "Hello.")
+    assert "no worker is running" in early.err
+    assert "on its way" not in early.out
+
+
+def test_f108_a_reply_is_held_off_and_taken_back(
+    handoff: Handoff, tmp_path: Path
+) -> None:
+    file = tmp_path / "handoff.toml"
+    mail = '[channels.mail]\nkind = "jsonl"\npath = "replies.jsonl"\n'
+    file.write_text('[delivery]\nhold_off_human = "1h"\n' + mail)
+    ticket = opened(handoff)
+    handoff("take", ticket)
+    handoff("reply", ticket, "Too quick.", "--config", str(file))
+    [waits] = handoff("outbox", "--json").json
+    plain = handoff("outbox").out
+    back = handoff("unsend", ticket, "--json")
+    again = handoff("unsend", ticket)
+    [gone] = handoff("outbox", "--json").json
+    waiting = handoff("tickets", "--json").json[0]["waiting_since"]
+
+    assert waits["not_before"] > waits["created_at"]
+    assert "not before" in plain
+    assert back.json["text"] == "Too quick."
+    assert again.code == 1
+    assert gone["state"] == "discarded"
+    assert waiting is not None
