@@ -270,6 +270,13 @@ COMMANDS: tuple[Command, ...] = (
         group="Desk",
     ),
     Command(
+        id="of_buyer",
+        keys=("b",),
+        words="all tickets from this buyer's address",
+        when=lambda h: h.ticket,
+        needs=MISSING,
+    ),
+    Command(
         id="copy",
         keys=("y",),
         words="copy the ticket's name, or the entry's text",

@@ -198,6 +198,24 @@ class DeskMoving(DeskPanes, inherit_bindings=False):
             self.paint_top()
             self.read_window(0, fresh=True)
 
+    def _do_of_buyer(self) -> None:
+        """By the address that the ticket claims, in every state; esc shows all again.
+
+        A search finds whoever else speaks of the address, as one that is typed does.
+        """
+        if self.history is None:
+            return
+        claim = self.history.ticket.claim
+        if not claim.strip():
+            self.tell("This ticket has no address", good=False)
+            return
+        if (self.reads.view, self.reads.filter) != ("all", claim):
+            self.reads.look_at("all")
+            self.reads.filter = claim
+            self.paint_top()
+            self.read_window(0, fresh=True)
+        self.go("queue")
+
     def find_done(self) -> None:
         """Leaves the search line; what was found stays."""
         if self._before_find == "queue":

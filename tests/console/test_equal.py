@@ -46,6 +46,7 @@ COMMAND_OF = {
     "replay": "replay",
     "note": "note",
     "find": "tickets --search",
+    "of_buyer": "tickets --search",
     "supervisor": "overview",
     "people": "operator",
     "help": "show --help",

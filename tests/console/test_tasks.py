@@ -1,8 +1,9 @@
 """Ten things that people do all day, and how many keys each takes.
 
 The keys are played on a desk and what they came to is checked; the README's table and
-`comparison.md` are checked against these numbers. What a person writes (a name, an
-amount, a reason) is not counted, here as there.
+`comparison.md` are checked against these numbers, and the seconds of the others
+against the presses stated. What a person writes (a name, an amount, a reason) is not
+counted, here as there.
 """
 
 import re
@@ -22,6 +23,7 @@ from core.flows.handoff import GiveBack, give_back, take_over
 from core.journal import Note
 from core.ticket import TicketId
 from core.tool import ToolSpec
+from tests.bench.tasks import HAND, THINKS
 from tests.console.counter import MIRA, Counter
 from tests.console.shown import ME
 from tests.console.steps import (
@@ -50,12 +52,15 @@ KEYS = {
     "approve with another amount": 3,
     "see why a refund was proposed": 1,
     "give back with a note": 3,
-    "find all tickets of a customer": 2,
+    "find all tickets of a customer": 1,
     "see what the agent did in a run": 1,
     "hand a ticket to a colleague": 3,
     "stop the agent everywhere": 3,
 }
 """Key presses of each task, without what is written."""
+
+CLICKS = THINKS + 1.1 + 0.2
+"""Seconds of a click by the model of `tests.bench.tasks`: thought, pointed, pressed."""
 
 
 @dataclass
@@ -92,6 +97,34 @@ def test_what_is_written_of_each_task_is_what_was_counted(table: Path) -> None:
         r"^\| ([a-z ]+) \| (\d+) \|", table.read_text("utf-8"), re.MULTILINE
     )
     assert {task: int(count) for task, count in rows} == KEYS
+
+
+def test_the_others_are_reckoned_by_the_same_model() -> None:
+    text = TABLES[1].read_text("utf-8")
+    for task in KEYS:
+        row = next(line for line in text.splitlines() if line.startswith(f"| {task} |"))
+        others = re.split("[;|]", row)[5:]
+        assert len([name for name in others if re.search("[a-z]", name)]) >= 2, task
+    stated = re.findall(
+        r"(?:(\d+) keys?)?(?: \+ )?(?:(\d+) clicks?)?, (\d+\.\d) s\b", text
+    )
+    reckoned = [
+        (float(seconds), int(keys or 0) * HAND + int(clicks or 0) * CLICKS)
+        for keys, clicks, seconds in stated
+        if keys or clicks
+    ]
+    assert len(reckoned) > 30
+    assert all(abs(seconds - took) < 0.051 for seconds, took in reckoned)
+
+
+def test_every_address_of_the_comparison_is_cited_and_every_citation_has_one() -> None:
+    text, addresses = TABLES[1].read_text("utf-8").split("## Addresses")
+    cited = {
+        n for ns in re.findall(r"\[(\d+(?:, \d+)*)\]", text) for n in ns.split(", ")
+    }
+    listed = re.findall(r"^(\d+)\. http", addresses, re.MULTILINE)
+    assert listed == [str(n + 1) for n in range(len(listed))]
+    assert cited == set(listed)
 
 
 async def test_find_the_ticket_that_waits_longest(counter: Counter) -> None:
@@ -201,13 +234,19 @@ async def test_find_all_tickets_of_a_customer(counter: Counter) -> None:
         await counter.writes("Hello?", subject=f"Nr {n}", sender="bea@example.com")
     await counter.writes("Hello?")
     async with sitting(counter.store) as (pilot, app):
-        await until(pilot, lambda: desk_of(app).query_one(Queue).total == 4)
+        desk = desk_of(app)
+        await until(pilot, lambda: desk.query_one(Queue).total == 4)
+        await until(pilot, lambda: desk.history is not None)
         hand = Hand(pilot, app)
-        await hand.press("slash")
-        await hand.writes("bea@example.com")
-        await hand.press("enter")
-        await until(pilot, lambda: desk_of(app).query_one(Queue).total == 3)
+        await hand.press("b")
+        await until(pilot, lambda: desk.query_one(Queue).total == 3)
         hand.took("find all tickets of a customer")
+        await press(pilot, "escape")
+        await until(pilot, lambda: desk.query_one(Queue).total == 4)
+        await press(pilot, "slash")  # where none of them is shown: two keys and a name
+        await hand.writes("bea@example.com")
+        await press(pilot, "enter")
+        await until(pilot, lambda: desk.query_one(Queue).total == 3)
 
 
 async def test_see_what_the_agent_did_in_a_run(counter: Counter) -> None:
