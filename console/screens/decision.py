@@ -49,13 +49,31 @@ class Ruling:
     seen: int
 
 
+LOOK = 1.0
+"""Seconds for which `y` does nothing on a card that came up by itself."""
+
+
 class DecisionPanel(CardPanel[Ruling]):
     """The card."""
 
     def __init__(
-        self, decision: Decision, history: History, sight: Callable[[int], Sight]
+        self,
+        decision: Decision,
+        history: History,
+        sight: Callable[[int], Sight],
+        *,
+        came: bool = False,
     ) -> None:
+        """Takes what is to be decided.
+
+        Args:
+            decision: The decision.
+            history: Its ticket.
+            sight: Who looks, and when.
+            came: Whether it came up by itself, after the verdict on another.
+        """
         super().__init__(decision, history, sight)
+        self.unseen = came
         self.asking = ""
         self.spec: ToolSpec | None = None
 
@@ -67,6 +85,16 @@ class DecisionPanel(CardPanel[Ruling]):
             yield ArgumentsForm(id="card-form")
             yield LineView(id="card-judged")
             yield LineView(id="panel-keys")
+
+    @override
+    def on_mount(self) -> None:
+        """Shows the card, and lets `y` count a little later if it came by itself."""
+        super().on_mount()
+        if self.unseen:
+            self.set_timer(LOOK, self._seen)
+
+    def _seen(self) -> None:
+        self.unseen = False
 
     @override
     def tick(self) -> None:
@@ -131,6 +159,9 @@ class DecisionPanel(CardPanel[Ruling]):
     def _approve(self) -> None:
         if not self.read_whole:
             self.tell(UNREAD)
+            return
+        if self.unseen:
+            self.tell("the next decision: nothing was approved yet, look first")
             return
         self._if_meant(lambda: self._rule("approve", "", None), "nothing was approved")
 

@@ -228,6 +228,7 @@ class Desk(DeskUpsets):
             above.renew(history)
         self.follow_take_over(history)
         self.write_now()
+        self.bring_next_card(history)
 
     # What the panes tell
 
@@ -334,6 +335,7 @@ class Desk(DeskUpsets):
             Whether the key is done with.
         """
         self.touched()
+        self.stay()
         if self.typed_on(event):
             return True
         here = self.here()

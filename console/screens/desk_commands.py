@@ -1,12 +1,11 @@
-"""What the commands do that work a ticket: take, write, send, decide, give back."""
+"""What the commands do that work a ticket: take, write, send, give back."""
 
 import time
 from collections.abc import Callable
 
 from console.screens.acts import Said, taken_words
 from console.screens.ask import SurePanel
-from console.screens.decision import DecisionPanel, Ruling
-from console.screens.desk_sleeping import DeskSleeping
+from console.screens.desk_deciding import DeskDeciding
 from console.screens.give_back import GiveBackPanel, Sleep
 from console.screens.overlays import HelpPanel, LeavePanel
 from console.screens.withheld import Caught, WithheldPanel
@@ -15,7 +14,6 @@ from console.widgets.card_lines import stale_lines
 from console.widgets.composer import Composer
 from console.widgets.timeline import Timeline
 from core.cleanse import one_line
-from core.decision import Decision
 from core.flows.handoff import GiveBack
 from core.history import History, Reply
 from core.ticket import TicketId
@@ -24,7 +22,7 @@ _PRESS = 3.0
 """Seconds between two looks whether a run that should stop is dead."""
 
 
-class DeskCommands(DeskSleeping, inherit_bindings=False):
+class DeskCommands(DeskDeciding, inherit_bindings=False):
     """`_do_ID` for each id of the table."""
 
     def __init__(self) -> None:
@@ -190,29 +188,6 @@ class DeskCommands(DeskSleeping, inherit_bindings=False):
     async def _give(self, ticket: TicketId, how: GiveBack) -> Said:
         await self.keep_drafts()
         return await self.acts.give_back(ticket, how)
-
-    def _do_decide(self) -> None:
-        history, decision = self.history, self.pending()
-        if history is None or decision is None or self.refuse_lost():
-            return
-        panel = DecisionPanel(decision, history, self.sight)
-        self.app.push_screen(panel, self._ruled(decision))
-        self.act(self._learn_tool(panel))
-
-    async def _learn_tool(self, panel: DecisionPanel) -> Said:
-        """Asks the tool server for the schema; that may take a while, or fail."""
-        if self.services.tools is not None:
-            tools = await self.services.tools()
-            if panel.is_attached:
-                panel.learn(tools.get(panel.decision.tool))
-        return Said(words="", done=True)
-
-    def _ruled(self, decision: Decision) -> Callable[[Ruling | None], None]:
-        def answer(ruling: Ruling | None) -> None:
-            if ruling is not None:
-                self.act(self.acts.decide(decision, ruling))
-
-        return answer
 
     def _do_withheld(self) -> None:
         history = self.history

@@ -157,6 +157,11 @@ class Queue(Painted, can_focus=True, inherit_bindings=False):
         self.stopped = glance.pause is not None
         self._since = self._since or glance.now
 
+    @property
+    def below(self) -> TicketId | None:
+        """The ticket in the row below the selected one."""
+        return self.places.at(self.cursor_at + 1)
+
     def forget(self, ticket: TicketId) -> None:
         """Drops a ticket that is not there any more; the next rows read show who is."""
         self._rows.pop(ticket, None)

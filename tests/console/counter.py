@@ -142,18 +142,20 @@ class Counter:
         *,
         amount: str = "118.00",
         tool: str = "refund_order",
+        name: str = "D-1",
     ) -> str:
         """A run proposes a refund and lets go."""
-        hold = await self.works(ticket)
+        run = RunId(name.replace("D", "R"))
+        hold = await self.works(ticket, run=run)
 
         def propose(tx: Transaction) -> None:
             hashed = arguments_hash(tool, arguments)
             seen = tx.standing(ticket).last_seq
             decision = Decision(
-                id="D-1",
+                id=name,
                 ticket=ticket,
-                run=RUN,
-                proposed_by=RUN,
+                run=run,
+                proposed_by=run,
                 call="call-1",
                 tool=tool,
                 input=arguments,
@@ -171,7 +173,7 @@ class Counter:
             )
             tx.propose(hold, decision)
             told = DecisionChanged(
-                decision="D-1",
+                decision=name,
                 state="pending",
                 tool=tool,
                 input=arguments,
@@ -180,11 +182,11 @@ class Counter:
                 amount=amount,
                 currency="EUR",
             )
-            tx.append_as(hold, agent(RUN), told)
+            tx.append_as(hold, agent(run), told)
             lock = tx.lock_of(ticket)
             free = release(lock, hold, tx.now)
             gone: LockChanged = ended(lock, "released", tx.now)
-            tx.append_as(hold, agent(RUN), gone)
+            tx.append_as(hold, agent(run), gone)
             tx.save_lock(replace(free.lock))
 
         await self.store.write(propose)

@@ -3,13 +3,16 @@
 from collections.abc import Mapping
 from decimal import Decimal
 
+import pytest
 from textual import events
 
 from console.app import HandoffApp
+from console.screens import decision
 from console.screens.arguments import ArgumentsForm
 from console.screens.decision import DecisionPanel
 from console.screens.palette import PalettePanel
 from console.widgets.composer import Composer
+from console.widgets.queue import Queue
 from console.widgets.spans import plain
 from core.ticket import TicketId
 from core.tool import Approve, Consequence, ToolPolicy, ToolSpec
@@ -21,6 +24,7 @@ from tests.console.steps import (
     desk_of,
     press,
     screen_text,
+    shown,
     sitting,
     stored,
     told,
@@ -211,3 +215,70 @@ async def test_what_is_typed_right_after_a_key_is_text_and_no_command(
         history = await stored(counter.store, ticket)
         assert history.lock.holder is None
         assert history.decisions[0].state.value == "pending"
+
+
+async def test_rule_06_after_a_verdict_the_next_card_comes_up_and_has_to_be_looked_at(
+    counter: Counter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tickets = []
+    for n in (1, 2, 3):
+        tickets.append(await counter.writes("I want my money back."))
+        asked = {"order_id": f"O-{n}", "amount": "118.00"}
+        await counter.proposes(tickets[-1], asked, name=f"D-{n}")
+    monkeypatch.setattr(decision, "LOOK", 60)
+    async with sitting(counter.store) as (pilot, app):
+        await press(pilot, "2")
+        await until(pilot, lambda: desk_of(app).query_one(Queue).total == 3)
+        order = [desk_of(app).query_one(Queue).places.at(y) for y in range(3)]
+        await shown(pilot, app, order[0])
+        await card_opened(pilot, app)
+        await press(pilot, "y")
+        await until(pilot, lambda: card_of(app) == order[1], "the next card")
+        await until(pilot, lambda: app.screen.listening and app.screen.read_whole)
+        await press(pilot, "y")
+        await until(pilot, lambda: "look first" in screen_text(app))
+        assert await state(counter, order[1]) == "pending"
+        monkeypatch.setattr(decision, "LOOK", 0.01)
+        await press(pilot, "x")
+        await until(pilot, lambda: app.screen.typing)
+        await press(pilot, *"no", "enter")
+        await until(pilot, lambda: card_of(app) == order[2], "the last card")
+        await until(pilot, lambda: app.screen.listening and app.screen.read_whole)
+        await until(pilot, lambda: not app.screen.unseen)
+        await press(pilot, "y")
+        await until(pilot, lambda: "D-3 approved" in told(app))
+        stand = [await state(counter, t) for t in order]
+        assert stand == ["approved", "rejected", "approved"]
+
+
+async def test_no_card_comes_up_for_who_went_on_or_looks_at_another_view(
+    counter: Counter,
+) -> None:
+    tickets = []
+    for n in (1, 2, 3):
+        tickets.append(await counter.writes("I want my money back."))
+        asked = {"order_id": f"O-{n}", "amount": "118.00"}
+        await counter.proposes(tickets[-1], asked, name=f"D-{n}")
+    async with sitting(counter.store) as (pilot, app):
+        for ticket, way, goes_on in (
+            (tickets[0], ("2",), "g"),
+            (tickets[1], ("6", "j"), ""),
+        ):
+            await press(pilot, way[0])
+            await until(pilot, lambda: desk_of(app).query_one(Queue).cursor is not None)
+            await press(pilot, *way[1:])
+            await shown(pilot, app, ticket)
+            await until(pilot, lambda: desk_of(app).pending() is not None)
+            before = len(told(app))
+            await card_opened(pilot, app)
+            await press(pilot, "y", *goes_on)
+            await until(pilot, lambda b=before: "approved" in told(app)[b:])
+            asked_for = desk_of(app)._next_card
+            assert asked_for is None
+            assert app.screen is desk_of(app)
+
+
+def card_of(app: HandoffApp) -> TicketId | None:
+    """The ticket whose card is open."""
+    panel = app.screen
+    return panel.decision.ticket if isinstance(panel, DecisionPanel) else None
