@@ -232,6 +232,7 @@ async def test_rule_06_after_a_verdict_the_next_card_comes_up_and_has_to_be_look
         order = [desk_of(app).query_one(Queue).places.at(y) for y in range(3)]
         await shown(pilot, app, order[0])
         await card_opened(pilot, app)
+        await until(pilot, lambda: app.screen.read_whole)
         await press(pilot, "y")
         await until(pilot, lambda: card_of(app) == order[1], "the next card")
         await until(pilot, lambda: app.screen.listening and app.screen.read_whole)
@@ -271,10 +272,10 @@ async def test_no_card_comes_up_for_who_went_on_or_looks_at_another_view(
             await until(pilot, lambda: desk_of(app).pending() is not None)
             before = len(told(app))
             await card_opened(pilot, app)
+            await until(pilot, lambda: app.screen.read_whole)
             await press(pilot, "y", *goes_on)
             await until(pilot, lambda b=before: "approved" in told(app)[b:])
-            asked_for = desk_of(app)._next_card
-            assert asked_for is None
+            assert desk_of(app)._next_card is None
             assert app.screen is desk_of(app)
 
 
