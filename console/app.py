@@ -25,7 +25,12 @@ from typing_extensions import override
 
 from console.live import Services
 from console.screens.desk import Desk
-from console.screens.job_control import modes_now, resume_once
+from console.screens.job_control import (
+    PASTES,
+    modes_now,
+    resume_once,
+    stand_still,
+)
 from console.screens.opening import Opening
 from console.screens.pace import Pace, PacedApp
 from console.screens.panel import Panel
@@ -37,6 +42,9 @@ log.addHandler(logging.NullHandler())  # else an unconfigured log paints the scr
 
 _LET_GO = 60.0
 """Seconds after which what closed panels and notices painted is let go again."""
+
+_LOOKS = 4
+"""How often it is looked whether the shell, which let us go on, gives the terminal."""
 
 _LAST_KEYS = 1.0
 """Seconds that a killed console takes at most to take the keys that came before."""
@@ -95,7 +103,8 @@ class HandoffApp(PacedApp, inherit_bindings=False):
         loop = asyncio.get_running_loop()
         if not self.is_headless:
             back = partial(self._goes_on, modes_now())
-            resume_once(lambda: loop.call_soon_threadsafe(back))
+            # called from wherever the signal came: a timer needs the app around it
+            resume_once(lambda: loop.call_soon_threadsafe(self.call_later, back))
         for name in ("SIGTERM", "SIGHUP", "SIGINT"):
             number = getattr(signal, name, None)
             if number is not None:
@@ -126,11 +135,16 @@ class HandoffApp(PacedApp, inherit_bindings=False):
         gc.set_threshold(20_000, 20, 50)  # a long ticket's records are no garbage
         sys.setswitchinterval(0.001)  # a key never waits long for a thread that reads
 
-    def _goes_on(self, set_again: Callable[[], bool]) -> None:
-        """Takes the terminal as soon as the shell gives it to us."""
-        if not set_again():
-            self.set_timer(0.2, partial(self._goes_on, set_again))
-        self.refresh(layout=True)
+    def _goes_on(self, set_again: Callable[[], bool], looks: int = _LOOKS) -> None:
+        """Takes the terminal if the shell gives it to us, else stands still again."""
+        if set_again():
+            if self._driver is not None:
+                self._driver.write(PASTES)
+            self.refresh(layout=True)
+        elif looks:
+            self.set_timer(0.05, partial(self._goes_on, set_again, looks - 1))
+        else:
+            stand_still()
 
     def let_go(self) -> None:
         """Forgets what nobody shows any more.

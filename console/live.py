@@ -200,6 +200,7 @@ class Mine:
     Attributes:
         held: The tickets that they hold, with the seq of the buyer's last message.
         unanswered: Which of them wait for an answer.
+        ready: On which of them something approved is to be carried out.
         decisions: Open decisions, with their ticket.
         offered: The tickets that colleagues ask them to take.
         asked: The tickets that they offer and nobody has answered for.
@@ -212,6 +213,7 @@ class Mine:
     offered: frozenset[TicketId] = frozenset()
     asked: frozenset[TicketId] = frozenset()
     declined: Mapping[TicketId, str] = field(default_factory=dict)
+    ready: frozenset[TicketId] = frozenset()
 
 
 async def mine(store: Store, me: str, offers: Sequence[TicketId] = ()) -> Mine:
@@ -227,6 +229,7 @@ async def mine(store: Store, me: str, offers: Sequence[TicketId] = ()) -> Mine:
         return Mine(
             held={ticket: s.last_buyer_seq for ticket, s in held.items()},
             unanswered=frozenset(t for t, s in held.items() if s.unanswered),
+            ready=frozenset(t for t, s in held.items() if s.ready),
             decisions={d: r.ticket for r in asked for d in r.standing.pending},
             offered=frozenset(r.ticket for r in rows if r.standing.offered_to == me),
             asked=open_,

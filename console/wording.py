@@ -19,7 +19,7 @@ from core.journal import Claimed, IdentityChanged, Paused, Quarantined, Snoozed
 from core.ledger import Sums
 from core.ports import Damaged, Pause, Presence
 from core.quarantine import unreadable
-from core.standing import Standing
+from core.standing import Approval, Standing, approval
 from core.ticket import UNKNOWN_TIME, JsonObject, Status
 
 VIEWS = (
@@ -37,7 +37,8 @@ AGENT_OFF = ("agent (not running)", "agent off")
 
 EMPTY_VIEW = {
     "human": "Nothing needs a person now. 4 shows the agent's work, 6 everything.",
-    "approvals": "No decision waits. The agent's proposals appear here.",
+    "approvals": "No decision waits, and nothing that is approved is still to be"
+    " carried out. The agent's proposals appear here.",
     "mine": "You hold no ticket. t on a ticket takes it over.",
     "agent": "The agent works on nothing now. 6 shows everything.",
     "waiting": "No ticket waits for its buyer.",
@@ -221,6 +222,27 @@ def state_of(  # one branch for each status
             return Word(symbol="✓", words="resolved", role="ok")
         case _:
             assert_never(row.status)
+
+
+def approval_of(row: QueueRow, me: str) -> Word | None:
+    """What the proposals of a ticket wait for, for its row among the approvals."""
+    s = row.standing
+    match approval(s):
+        case None:
+            return None
+        case Approval.VERDICT:
+            return Word(symbol="▲", words=f"decide {what_waits(s)}", role="wait")
+        case Approval.AGENT:
+            return Word(symbol="○", words="approved: agent", role="ok")
+        case Approval.PERSON if s.held_by == me:
+            return Word(symbol="■", words="approved: yours", role="yours")
+        case Approval.PERSON if s.held_by is not None:
+            words = f"approved: {one_line(s.held_by, 40)}"
+            return Word(symbol="□", words=words, role="other")
+        case Approval.PERSON:
+            return Word(symbol="✓", words="approved: take it", role="wait")
+        case _ as never:
+            assert_never(never)
 
 
 def _held(s: Standing, me: str, now: datetime) -> Word:

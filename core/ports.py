@@ -457,7 +457,11 @@ class Transaction(Protocol):
         """The rows of these tickets, for a screen that shows them already."""
 
     def counts(self, operator: str) -> Mapping[str, int]:
-        """How many tickets each view holds."""
+        """How many tickets each view holds.
+
+        `approvals` counts what waits for a person; `approved` what else is listed
+        there: what the agent's next run carries out.
+        """
 
     def damaged(self) -> tuple[Damaged, ...]:
         """The records that can't be read, of all that are stored: takes a while."""

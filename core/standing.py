@@ -10,6 +10,7 @@ gives the same value again; a test holds both together.
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from datetime import datetime
+from enum import IntEnum
 from operator import attrgetter
 
 from core.identity import Identity, question_of
@@ -31,6 +32,20 @@ from core.journal import (
     Triaged,
 )
 from core.ticket import ActorKind, Json, JsonObject, Status
+
+
+class Approval(IntEnum):
+    """What the proposals of a ticket wait for, the most urgent first."""
+
+    VERDICT = 0
+    """Somebody has to approve or reject."""
+
+    PERSON = 1
+    """Approved; a person has to carry it out, or to give the ticket back."""
+
+    AGENT = 2
+    """Approved; the ticket's next run carries it out."""
+
 
 UNANSWERED_KEPT = 100
 """How many unanswered messages are kept with their times; the last is always."""
@@ -179,6 +194,17 @@ def status(standing: Standing) -> Status:
         if stands:
             return word
     return Status.WAITING_BUYER
+
+
+def approval(standing: Standing) -> Approval | None:
+    """What the ticket's proposals wait for (protocol "Approval"), None for nothing."""
+    s = standing
+    if s.pending:
+        return Approval.VERDICT
+    if not s.ready:
+        return None
+    runs = s.run is not None or s.due or s.snoozed_until is not None
+    return Approval.AGENT if s.held_by is None and runs else Approval.PERSON
 
 
 def merge_patch(target: Json, patch: Json) -> Json:

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from core.history import QueueRow
 from core.ports import QueueQuery
-from core.standing import Standing, status
+from core.standing import Approval, Standing, status
 from core.ticket import Status, TicketId
 from store.codec import standing_from_json
 from store.reading import Row, each_of
@@ -50,11 +50,12 @@ def due(connection: sa.Connection, limit: int) -> tuple[TicketId, ...]:
 def rows(
     connection: sa.Connection, query: QueueQuery, rebuilt: Rebuilt
 ) -> tuple[QueueRow, ...]:
-    """Rows of the queue, by harm."""
+    """Rows of the queue, by harm; of the approvals, what waits for a verdict first."""
+    first = (_t.approval,) if query.view == "approvals" else ()
     listed = (
         sa.select(*_SHOWN)
         .where(*_view(query.view, query.operator), *_search(query.search))
-        .order_by(_t.harm, _t.harm_order, _t.id)
+        .order_by(*first, _t.harm, _t.harm_order, _t.id)
         .limit(query.limit)
         .offset(query.offset)
     )
@@ -96,7 +97,7 @@ def rows_of(
 
 
 def counts(connection: sa.Connection, operator: str) -> Mapping[str, int]:
-    """How many tickets each view holds."""
+    """How many tickets each view holds; `approved`: of the approvals, the agent's."""
     number = sa.func.count()
     grouped = sa.select(_t.status, number.label("number")).group_by(_t.status)
     found = each_of(connection, grouped, lambda row: (row.status, row.number))
@@ -106,9 +107,14 @@ def counts(connection: sa.Connection, operator: str) -> Mapping[str, int]:
         "waiting": by_status.get(Status.WAITING_BUYER.value, 0),
         "resolved": by_status.get(Status.RESOLVED.value, 0),
     }
-    for view in ("human", "approvals", "mine", "agent"):
+    for view in ("human", "mine", "agent"):
         query = sa.select(number).select_from(tickets).where(*_view(view, operator))
         counted[view] = connection.scalar(query) or 0
+    waits = sa.select(number).select_from(tickets)
+    persons = _t.approval < Approval.AGENT.value
+    counted["approvals"] = connection.scalar(waits.where(persons)) or 0
+    agents = _t.approval == Approval.AGENT.value
+    counted["approved"] = connection.scalar(waits.where(agents)) or 0
     return counted
 
 
@@ -117,7 +123,7 @@ def _view(view: str, operator: str) -> tuple[sa.ColumnElement[bool], ...]:
         case "human":
             return (_t.for_people.is_not(None),)
         case "approvals":
-            return (_t.pending.is_not(None),)
+            return (_t.approval.is_not(None),)
         case "mine":
             mine = (_t.held_by, _t.wanted_by, _t.owner, _t.offered_to)
             return (sa.or_(*(who == operator for who in mine)),)

@@ -86,7 +86,7 @@ tickets = sa.Table(
     _moment("due_since", null=True),
     _number("for_people", null=True),
     _number("at_agent", null=True),
-    _number("pending", null=True),
+    _number("approval", null=True),
     _number("paused", null=True),
     _moment("snoozed_until", null=True),
     _number("harm"),
@@ -109,7 +109,7 @@ sa.Index("ix_tickets_by_status", tickets.c.status, *_BY_HARM)
 _marked("ix_tickets_due", tickets.c.due_since, tickets.c.due_since)
 _marked("ix_tickets_for_people", tickets.c.for_people, *_BY_HARM)
 _marked("ix_tickets_at_agent", tickets.c.at_agent, *_BY_HARM)
-_marked("ix_tickets_pending", tickets.c.pending, *_BY_HARM)
+_marked("ix_tickets_approval", tickets.c.approval, tickets.c.approval, *_BY_HARM)
 _marked("ix_tickets_held_by", tickets.c.held_by, tickets.c.held_by)
 _marked("ix_tickets_wanted_by", tickets.c.wanted_by, tickets.c.wanted_by)
 _marked("ix_tickets_owner", tickets.c.owner, tickets.c.owner)

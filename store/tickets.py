@@ -11,7 +11,7 @@ from datetime import datetime
 
 import sqlalchemy as sa
 
-from core.standing import Standing, status
+from core.standing import Standing, approval, status
 from core.ticket import Origin, Status, Ticket, TicketId
 from store.clauses import ChangeNumber
 from store.codec import number_of, standing_from_json, standing_to_json
@@ -154,6 +154,7 @@ def _values(row: TicketRow) -> dict[str, object]:
     asleep = s.snoozed_until is not None and word is not Status.IN_DOUBT
     caught = (s.withheld or s.undelivered) and not asleep
     people = word in {Status.NEEDS_HUMAN, Status.IN_DOUBT} or caught
+    asks = approval(s)
     harm, order = _harm(s, word, row.ticket.created_at)
     return {
         "standing": standing_to_json(s),
@@ -170,7 +171,7 @@ def _values(row: TicketRow) -> dict[str, object]:
         "due_since": waits if may_run and s.due and free else None,
         "for_people": 1 if people else None,
         "at_agent": 1 if agents else None,
-        "pending": len(s.pending) or None,
+        "approval": None if asks is None else asks.value,
         "paused": 1 if s.paused is not None else None,
         "snoozed_until": _time(s.snoozed_until),
         "harm": harm,

@@ -11,6 +11,7 @@ from console.plain_journal import stamp
 from console.wording import cannot_be_read
 from core.cleanse import one_line
 from core.decision import (
+    READY,
     AlreadyDecided,
     Approved,
     Decision,
@@ -40,6 +41,8 @@ def decisions(every: bool) -> None:  # noqa: FBT001 # click's way to say an opti
             )
             if not found:
                 await base.tell_if_empty(store)
+        if not every:  # as the approvals on the desk: what waits for a verdict first
+            found = tuple(sorted(found, key=lambda d: d.state in READY))
         then = {r.version: r for r in kept if r.intact}
         rules = {d.id: then[d.policy].of(d.tool) for d in found if d.policy in then}
         base.warn_of(

@@ -49,7 +49,7 @@ class DeskNotices(DeskWorking, inherit_bindings=False):
         """Tells what is new for the person who sits here."""
         supervises = self.services.operator.role is Role.SUPERVISOR
         decisions = now.decisions if supervises else {}
-        waits = len(decisions) + len(now.unanswered) + len(now.offered)
+        waits = len(decisions) + len(now.unanswered | now.ready) + len(now.offered)
         self.post_message(self.Waiting(waits))
         if before is None:
             return

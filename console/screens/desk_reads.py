@@ -205,10 +205,15 @@ class Reads:
         self._landed = self._landed or bool(found.ids)
         end = offset + len(found.ids)
         more = PAGE if len(found.ids) == PAGE else 0
-        total = end + more if words else max(self.counts.get(view, end), end)
+        total = end + more if words else max(self._listed(view), end)
         self._shown.window_read(
             Window(glance=found, offset=offset, total=total, fresh=fresh)
         )
+
+    def _listed(self, view: str) -> int:
+        """How many rows a view has; among the approvals not all wait for a person."""
+        more = self.counts.get("approved", 0) if view == "approvals" else 0
+        return self.counts.get(view, 0) + more
 
     def look_at(self, view: str) -> None:
         """Shows another view from now on, chosen by the person."""

@@ -4,6 +4,10 @@ The library takes the terminal again at every SIGCONT, also where it never gave 
 away (a bare SIGSTOP can't be noticed): then two threads read the keys, and the program
 never ends. So a SIGCONT reaches it only after a SIGTSTP. After a bare SIGSTOP the shell
 has set the terminal to its own modes, and nobody but us knows what ours were.
+
+Where the shell has the terminal when we go on, we stand in its background: there the
+first key that is typed for it would stop us (SIGTTIN), maybe just as `fg` lets us go
+on, and what we paint would lie over its lines. So we stand still again until then.
 """
 
 import os
@@ -44,6 +48,16 @@ def resume_once(shown_again: Callable[[], object]) -> None:
 
     signal.signal(signal.SIGTSTP, stopping)
     signal.signal(signal.SIGCONT, going_on)
+
+
+PASTES = "\x1b[?2004h"
+"""Tells the terminal to mark what is pasted: the shell has ended that."""
+
+
+def stand_still() -> None:
+    """Stops this process, as the system would at its next look at the keys."""
+    if sys.platform != "win32":
+        os.kill(os.getpid(), signal.SIGSTOP)
 
 
 def modes_now() -> Callable[[], bool]:

@@ -30,7 +30,7 @@ SYMBOLS = (
     ("◐", "yours", "the agent is asked to stop"),
     ("○", "dim", "nobody works on it: for the agent, or for the buyer"),
     ("‖", "wait", "the agent is paused"),
-    ("✓", "ok", "verified buyer; also: done, resolved"),
+    ("✓", "ok", "verified buyer; also: approved, done, resolved"),
     ("?", "wait", "the buyer is not verified"),
     ("•", "buyer", "not read yet"),
     ("✗", "harm", "failed"),

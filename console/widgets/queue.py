@@ -23,7 +23,7 @@ from console.widgets.line_view import Painted
 from console.widgets.queue_lines import queue_line
 from console.widgets.queue_places import Places
 from console.widgets.spans import EMPTY, Line, fit, line, paragraph
-from console.wording import Word, now_in, state_of
+from console.wording import Word, approval_of, now_in, state_of
 from core.history import QueueRow
 from core.ticket import TicketId
 
@@ -180,7 +180,8 @@ class Queue(Painted, can_focus=True, inherit_bindings=False):
         return now_in(row, self.me, self.view) if y == self.places.kept else ""
 
     def _word(self, row: QueueRow, y: int, now: datetime) -> Word:
-        word = state_of(
+        asks = approval_of(row, self.me) if self.view == "approvals" else None
+        word = asks or state_of(
             row,
             self.me,
             now,
@@ -318,7 +319,8 @@ class Queue(Painted, can_focus=True, inherit_bindings=False):
             return super().strip_at(y, width)
         ground = self.ground_at(y)
         tick = int(self.now.timestamp()) // _TICK
-        seen = (self._unread(row), self._mark(row, y), self.inner_width, width)
+        asked = self.view == "approvals"
+        seen = (self._unread(row), self._mark(row, y), asked, self.inner_width, width)
         agent = (self.agents > 0, self.stopped)
         key = (row.version, row.status, ground, tick, agent, seen)
         known = self._strips.get(ticket)

@@ -10,7 +10,7 @@ from typing import TypeVar
 from core.decision import Decision, Operator, Role
 from core.history import Draft, History, QueueRow, Reply
 from core.ports import Pause, Presence, QueueQuery, Spent, Transaction, Worker
-from core.standing import Standing
+from core.standing import Standing, approval
 from core.ticket import (
     RunId,
     Status,
@@ -71,7 +71,9 @@ class SceneStore:
             case "agent":
                 rows = [r for r in rows if r.status is Status.AGENT]
             case "approvals":
-                rows = [r for r in rows if r.standing.pending]
+                asks = {r.ticket: approval(r.standing) for r in rows}
+                rows = [r for r in rows if asks[r.ticket] is not None]
+                rows.sort(key=lambda r: asks[r.ticket] or 0)
         return tuple(rows[query.offset : query.offset + query.limit])
 
     def queue_rows(self, tickets: Sequence[TicketId]) -> tuple[QueueRow, ...]:

@@ -3,13 +3,16 @@
 import asyncio
 import os
 import pathlib
+import shutil
 import signal
+import sys
 import termios
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 
+import pytest
 import sqlalchemy as sa
 
 from console.app import HandoffApp
@@ -398,5 +401,35 @@ async def test_a_console_that_stood_still_like_under_a_closed_lid_reads_all_agai
             shown.wait(0.4)
             shown.keys("q")
             assert shown.ended() == 0
+
+    await asyncio.to_thread(look)
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs a shell with jobs")
+async def test_a_console_that_a_shell_let_go_on_in_its_background_waits_for_fg(
+    counter: Counter, sqlite_url: str
+) -> None:
+    await counter.writes("First text", subject="Lamp")
+    shell = "import os; os.execlp('bash', 'bash', '--norc', '-i')"
+
+    def look() -> None:
+        with terminal("-c", shell) as shown:
+            shown.keys(f"{sys.executable} -m tests.console.play {sqlite_url}\r")
+            shown.until("● live".encode())
+            pid = os.tcgetpgrp(shown.fd)
+            for _ in range(2):
+                os.kill(pid, signal.SIGSTOP)
+                waits_until(shown, lambda: os.tcgetpgrp(shown.fd) != pid)
+                os.kill(pid, signal.SIGCONT)
+                waits_until(shown, lambda: not stopped(pid))
+                waits_until(shown, lambda: stopped(pid))
+                before = len(shown.raw)
+                shown.keys("fg\r")
+                waits_until(shown, lambda: os.tcgetpgrp(shown.fd) == pid)
+                waits_until(shown, lambda at=before: b"\x1b[?2004h" in shown.raw[at:])
+                shown.keys("?")
+                shown.shows("Keys here")
+                shown.closes("Keys here")
+            os.kill(pid, signal.SIGTERM)
 
     await asyncio.to_thread(look)

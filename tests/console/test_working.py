@@ -136,8 +136,11 @@ async def test_rule_06_what_was_approved_is_shown_whole_and_enter_never_carries_
         await press(pilot, "A")
         await picked(pilot, app, proposed.id)
         await until(pilot, lambda: isinstance(app.screen, CarryOutPanel))
+        panel = app.screen
+        panel.listening = False
         await press(pilot, "y")  # too early: the panel is deaf
-        await until(pilot, lambda: app.screen.listening)
+        assert app.screen is panel
+        panel.listening = True
         shown_text = screen_text(app)
         for part in ("80.00", "refund_order", "“O-1”", "STALE", "by Sam"):
             assert part in shown_text

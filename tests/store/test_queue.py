@@ -307,3 +307,47 @@ async def test_who_is_on_a_ticket_is_kept_lower_cased(store: SqlStore) -> None:
     await store.write(transact)
     people = await store.read(lambda tx: tx.participants(T1))
     assert people == {"ann@example.org", "bob@example.org"}
+
+
+def _approved(decision: str = "D-1") -> DecisionChanged:
+    return replace(_pending(SOON), decision=decision, state="approved")
+
+
+APPROVALS: dict[str, tuple[Body, ...]] = {
+    "T-agent": (said(), OUT, _pending(SOON), _approved()),
+    "T-held": (
+        said(),
+        OUT,
+        _pending(SOON),
+        _approved(),
+        LockChanged(change="acquired", holder=MIRA, token=1),
+    ),
+    "T-escalated": (
+        said(),
+        OUT,
+        _pending(SOON),
+        _approved(),
+        Escalated(reason="r", tried="t", summary="s"),
+    ),
+    "T-pending": (said(), OUT, _pending(SOON)),
+    "T-done": (said(), OUT, replace(_pending(SOON), state="executed")),
+}
+
+
+async def test_approvals_list_what_is_still_to_be_carried_out_after_what_is_asked(
+    store: SqlStore,
+) -> None:
+    for ticket, bodies in APPROVALS.items():
+
+        def transact(tx: Transaction, ticket=ticket, bodies=bodies) -> None:
+            opened(ticket)(tx)
+            for body in bodies:
+                tx.append(ticket, agent(R1), body)
+
+        await store.write(transact)
+    listed = await _listed(store, view="approvals")
+    assert listed[0] == "T-pending"
+    assert set(listed[1:3]) == {"T-held", "T-escalated"}
+    assert listed[3:] == ["T-agent"]
+    counted = await store.read(lambda tx: tx.counts("mira"))
+    assert (counted["approvals"], counted["approved"]) == (3, 1)

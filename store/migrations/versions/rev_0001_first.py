@@ -51,7 +51,7 @@ def upgrade() -> None:  # noqa: PLR0915 # one statement a table
         sa.Column("due_since", TIME, nullable=True),
         sa.Column("for_people", sa.BigInteger(), nullable=True),
         sa.Column("at_agent", sa.BigInteger(), nullable=True),
-        sa.Column("pending", sa.BigInteger(), nullable=True),
+        sa.Column("approval", sa.BigInteger(), nullable=True),
         sa.Column("paused", sa.BigInteger(), nullable=True),
         sa.Column("snoozed_until", TIME, nullable=True),
         sa.Column("harm", sa.BigInteger(), nullable=False),
@@ -133,12 +133,12 @@ def upgrade() -> None:  # noqa: PLR0915 # one statement a table
         postgresql_where=sa.text("snoozed_until IS NOT NULL"),
     )
     op.create_index(
-        "ix_tickets_pending",
+        "ix_tickets_approval",
         "tickets",
-        ["harm", "harm_order", "id"],
+        ["approval", "harm", "harm_order", "id"],
         unique=False,
-        sqlite_where=sa.text("pending IS NOT NULL"),
-        postgresql_where=sa.text("pending IS NOT NULL"),
+        sqlite_where=sa.text("approval IS NOT NULL"),
+        postgresql_where=sa.text("approval IS NOT NULL"),
     )
     op.create_index(
         "ix_tickets_wanted_by",
