@@ -53,7 +53,7 @@ _TRIES = 5
 _GIVE_WAY = {"40001", "40P01", "23505"}
 """Serialization failure, deadlock, and the same arrival stored at the same time."""
 
-_BUSY, _IDLE, _QUIET = 0.05, 0.25, 1.0
+_BUSY, _IDLE, _QUIET = 0.05, 0.4, 1.0
 """Seconds between two looks of the feed: usually, and when it was quiet for so long."""
 
 _SCHEMA_LOCK = 0x48414E44
