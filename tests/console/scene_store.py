@@ -11,14 +11,8 @@ from core.decision import Decision, Operator, Role
 from core.history import Draft, History, QueueRow, Reply
 from core.ports import Pause, Presence, QueueQuery, Spent, Transaction, Worker
 from core.standing import Standing, approval
-from core.ticket import (
-    RunId,
-    Status,
-    TicketId,
-)
-from core.turn import (
-    RunRecord,
-)
+from core.ticket import RunId, Status, TicketId
+from core.turn import RunRecord
 from tests.console.scenes import Scene
 from tests.console.shown import ME, NOW
 

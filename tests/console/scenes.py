@@ -27,24 +27,10 @@ from core.journal import (
     Triaged,
 )
 from core.ledger import Action, ActionEvent, ActionState
-from core.ticket import (
-    Actor,
-    Json,
-    JsonObject,
-    RunId,
-    agent,
-    buyer,
-    system,
-)
+from core.ticket import Actor, Json, JsonObject, RunId, agent, buyer, system
 from core.ticket import operator as person
 from core.tool import ToolResult
-from core.turn import (
-    ModelResponse,
-    Run,
-    Stop,
-    Turn,
-    Usage,
-)
+from core.turn import ModelResponse, Run, Stop, Turn, Usage
 from tests.console.shown import PROMPT, Shown
 
 

@@ -10,27 +10,13 @@ from typing import Self
 from core.context import BUILDER, Voice, build_request, canonical_message
 from core.decision import Decision, Operator, Role
 from core.history import Draft, History, QueueRow, Reply
-from core.journal import (
-    Body,
-    Entry,
-)
+from core.journal import Body, Entry
 from core.ledger import Action
 from core.limits import Limits
 from core.lock import FencingToken, Holder, HolderKind, Lock
 from core.standing import Standing, fold, status
-from core.ticket import (
-    Actor,
-    Origin,
-    RunId,
-    Ticket,
-    TicketId,
-)
-from core.turn import (
-    Prompt,
-    PromptVersion,
-    Run,
-    RunRecord,
-)
+from core.ticket import Actor, Origin, RunId, Ticket, TicketId
+from core.turn import Prompt, PromptVersion, Run, RunRecord
 
 NOW = datetime(2026, 3, 12, 9, 15, tzinfo=UTC)
 ME = Operator(name="Noor", role=Role.SUPERVISOR)

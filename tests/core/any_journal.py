@@ -25,10 +25,7 @@ from core.journal import (
     Triaged,
 )
 from core.ticket import RunId, agent, buyer, operator, system
-from tests.core.building import (
-    AGENT,
-    ANA,
-)
+from tests.core.building import AGENT, ANA
 from tests.worlds.message_shapes import signature_of
 from tests.zoo import HOSTILE, MILD
 

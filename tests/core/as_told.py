@@ -4,13 +4,9 @@ from typing import Any
 
 import pytest
 
-from core.context import (
-    Voice,
-)
+from core.context import Voice
 from core.ticket import RunId
-from tests.core.building import (
-    run_of,
-)
+from tests.core.building import run_of
 from tests.worlds.message_rules import validate_request
 
 BOTH = pytest.mark.parametrize("voice", list(Voice))

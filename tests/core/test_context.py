@@ -7,13 +7,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from core.context import (
-    Voice,
-    build_request,
-    canonical_message,
-    entries_at,
-    voice_for,
-)
+from core.context import Voice, build_request, canonical_message, entries_at, voice_for
 from core.flows.intake import _imported
 from core.journal import (
     Body,

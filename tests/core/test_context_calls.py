@@ -3,17 +3,8 @@
 import json
 from dataclasses import replace
 
-from core.context import (
-    Voice,
-    build_request,
-    tool_definitions,
-)
-from core.journal import (
-    Compacted,
-    Thinking,
-    ToolCalled,
-    ToolReturned,
-)
+from core.context import Voice, build_request, tool_definitions
+from core.journal import Compacted, Thinking, ToolCalled, ToolReturned
 from core.limits import Limits
 from tests.core.as_told import BOTH, block_texts, problems, result_of, told
 from tests.core.building import (

@@ -6,9 +6,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
 
-from core.context import (
-    Voice,
-)
+from core.context import Voice
 from core.journal import (
     Compacted,
     IdentityChanged,
@@ -20,15 +18,7 @@ from core.journal import (
 from core.ticket import buyer
 from tests.core.any_journal import texts
 from tests.core.as_told import BOTH, block_texts, told
-from tests.core.building import (
-    AGENT,
-    ANA,
-    given_back,
-    history,
-    request,
-    said,
-    taken,
-)
+from tests.core.building import AGENT, ANA, given_back, history, request, said, taken
 
 SCENE = (
     taken(),

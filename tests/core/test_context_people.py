@@ -4,9 +4,7 @@ import json
 
 import pytest
 
-from core.context import (
-    Voice,
-)
+from core.context import Voice
 from core.journal import (
     ActionChanged,
     Body,
@@ -17,15 +15,7 @@ from core.journal import (
     Refused,
 )
 from tests.core.as_told import BOTH, block_texts, told
-from tests.core.building import (
-    ANA,
-    given_back,
-    history,
-    replied,
-    request,
-    said,
-    taken,
-)
+from tests.core.building import ANA, given_back, history, replied, request, said, taken
 
 
 @BOTH

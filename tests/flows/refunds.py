@@ -2,19 +2,11 @@
 
 from typing import Any
 
-from core.decision import (
-    Operator,
-    Verdict,
-)
+from core.decision import Operator, Verdict
 from core.flows.supervise import Decided, decide
 from core.ticket import Json, TicketId
 from core.turn import Stop
-from tests.flows.world import (
-    REFUNDS,
-    SUP,
-    World,
-    calls,
-)
+from tests.flows.world import REFUNDS, SUP, World, calls
 from tests.worlds.brains import Reply, Script, calls_in
 
 APPROVE = Verdict(kind="approve", why="", input=None, seen=None)

@@ -1,5 +1,7 @@
 """A damaged record outside of the journal goes to people; the rest goes on (f80)."""
 
+import asyncio
+
 import pytest
 
 from core.decision import DecisionState, NotAllowed, Rejected
@@ -13,6 +15,7 @@ from core.ledger import ActionState
 from core.lock import Acquired
 from core.ports import QueueQuery, Worker
 from core.turn import Stop
+from store.transaction import SqlStore
 from tests.flows.refunds import (
     APPROVE,
     DONE,
@@ -25,7 +28,7 @@ from tests.flows.refunds import (
     says,
 )
 from tests.flows.test_quarantine import changed
-from tests.flows.world import ANA, REFUNDS, SUP, World, calls
+from tests.flows.world import ANA, DEP, REFUNDS, SUP, World, calls
 from tests.worlds.brains import Reply, Script, answers
 
 HALF = "UPDATE tickets SET standing = substr(standing, 1, length(standing) / 2)"
@@ -50,6 +53,26 @@ async def test_f80_a_person_takes_a_ticket_whose_row_is_damaged(world: World) ->
     assert isinstance(await take_over(world.store, ticket, ANA), Acquired)
     chart = await world.chart(ticket)
     assert (chart.mended, chart.standing.held_by) == (False, "ana")
+
+
+async def test_f80_rule_01_of_two_who_force_a_ticket_whose_lock_is_gone_one_holds(
+    world: World, store_url: str
+) -> None:
+    ticket = await world.opened()
+    await changed(world.store, "DELETE FROM locks")
+    other = SqlStore.open(store_url)
+    try:
+        first, second = await asyncio.gather(
+            take_over(world.store, ticket, SUP, forced=True),
+            take_over(other, ticket, DEP, forced=True),
+        )
+    finally:
+        await other.close()
+    assert isinstance(first, Acquired)
+    assert isinstance(second, Acquired)
+    assert {first.lock.token, second.lock.token} == {1, 2}
+    last = max(first.lock, second.lock, key=lambda lock: lock.token)
+    assert (await world.chart(ticket)).lock == last
 
 
 async def test_f80_rule_06_a_proposal_that_can_t_be_read_can_only_be_rejected(

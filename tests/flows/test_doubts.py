@@ -5,14 +5,7 @@ from core.journal import Escalated
 from core.ledger import ActionState
 from core.turn import Stop
 from tests.flows.refunds import WANTED, proposed, result_texts, says
-from tests.flows.world import (
-    ANA,
-    BY_KEY,
-    FIND,
-    LOOKUP,
-    World,
-    calls,
-)
+from tests.flows.world import ANA, BY_KEY, FIND, LOOKUP, World, calls
 from tests.worlds.brains import Reply, Script
 
 

@@ -3,13 +3,7 @@
 import asyncio
 from dataclasses import replace
 
-from core.flows.handoff import (
-    GiveBack,
-    GivenBack,
-    give_back,
-    reply,
-    take_over,
-)
+from core.flows.handoff import GiveBack, GivenBack, give_back, reply, take_over
 from core.flows.person import NotPossible
 from core.flows.withheld import save_draft
 from core.journal import Escalated

@@ -5,12 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from core.decision import (
-    AlreadyDecided,
-    Approved,
-    DecisionState,
-    Expired,
-)
+from core.decision import AlreadyDecided, Approved, DecisionState, Expired
 from core.errors import ModelFailed
 from core.flows.handoff import GiveBack, give_back, reply, take_over
 from core.flows.replay import Same, replay
@@ -29,14 +24,7 @@ from tests.flows.refunds import (
     result_texts,
     says,
 )
-from tests.flows.world import (
-    ANA,
-    FIND,
-    LOOKUP,
-    REFUNDS,
-    World,
-    calls,
-)
+from tests.flows.world import ANA, FIND, LOOKUP, REFUNDS, World, calls
 from tests.worlds.brains import Reply, Script, text_of
 
 

@@ -16,12 +16,7 @@ from core.flows.handoff import (
 from core.flows.person import NotHolder, NotPossible
 from core.history import under_way
 from core.journal import LockChanged, Refused
-from core.lock import (
-    Acquired,
-    AlreadyYours,
-    HeldBy,
-    TakeoverWanted,
-)
+from core.lock import Acquired, AlreadyYours, HeldBy, TakeoverWanted
 from core.turn import Stop
 from store.transaction import SqlStore
 from tests.flows.world import ANA, BEN, SUP, TO_AGENT, Gate, World, calls

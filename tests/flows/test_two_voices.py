@@ -5,17 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from core.flows.handoff import (
-    note,
-    reply,
-    take_over,
-)
+from core.flows.handoff import note, reply, take_over
 from core.flows.person import Done, NotPossible
 from core.journal import Delivery, Message, Note
-from core.lock import (
-    Holder,
-    HolderKind,
-)
+from core.lock import Holder, HolderKind
 from core.ticket import ActorKind, Status
 from core.turn import Stop
 from tests.flows.world import ANA, BEN, Gate, World, calls

@@ -31,14 +31,7 @@ from tests.flows.refunds import (
     result_texts,
     says,
 )
-from tests.flows.world import (
-    DEP,
-    FIND,
-    LOOKUP,
-    REFUNDS,
-    SUP,
-    World,
-)
+from tests.flows.world import DEP, FIND, LOOKUP, REFUNDS, SUP, World
 from tests.worlds.brains import text_of
 
 

@@ -1,9 +1,6 @@
 """The agent's replies that a take-over has caught: sent, edited or discarded."""
 
-from core.flows.handoff import (
-    give_back,
-    take_over,
-)
+from core.flows.handoff import give_back, take_over
 from core.flows.person import Done, NotHolder, NotPossible
 from core.flows.withheld import discard_withheld, send_withheld
 from tests.flows.world import ANA, BEN, TO_AGENT, World

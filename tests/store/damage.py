@@ -5,11 +5,7 @@ from core.journal import DecisionChanged
 from core.ports import Transaction
 from core.ticket import TicketId
 from store.transaction import SqlStore
-from tests.store.build import (
-    HOSTILE,
-    SOON,
-    T1,
-)
+from tests.store.build import HOSTILE, SOON, T1
 
 T2 = TicketId("T-2")
 PENDING = DecisionChanged(
