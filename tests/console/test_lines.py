@@ -27,7 +27,7 @@ from core.history import History
 from core.journal import DecisionChanged, Delivery, Entry, Quarantined, Thinking
 from core.ledger import Action, ActionEvent, ActionState
 from core.standing import Standing
-from core.ticket import RunId, TicketId, agent, operator, system
+from core.ticket import UNKNOWN_TIME, RunId, TicketId, agent, operator, system
 from core.turn import Run, Turn
 from tests.console.sample_desk import COUNTS, at_work, kitchen, parcel, with_mira
 from tests.console.scenes import Scene
@@ -267,6 +267,23 @@ def test_f80_what_is_damaged_stands_first_and_says_what_can_still_be_done() -> N
     assert "the record can't be read: it can only be rejected" in card
     assert "DAMAGED" not in plain(chart_lines(history, sight))
     assert ticket not in chart[1]
+
+
+def test_f80_a_lock_and_a_time_that_can_t_be_read_are_shown_as_such() -> None:
+    history = kitchen().history()
+    at = replace(history.ticket, created_at=UNKNOWN_TIME)
+    lock = replace(history.lock, unreadable=True)
+    first = replace(history.journal[0], at=UNKNOWN_TIME)
+    lost = replace(history, ticket=at, lock=lock, journal=(first, *history.journal[1:]))
+    sight = Sight(me=ME, now=NOW, zone=UTC, width=60)
+    chart = plain(chart_lines(lost, sight))
+    told = plain(lines_of(items_of(lost, UTC)[0], READER, opened=False))
+    assert "LOCK\nwho holds it can't be read: the agent is silent" in chart
+    assert "opened unreadable time" in chart
+    assert "??:??" in told
+    for words in (chart, told):
+        assert "1970" not in words
+        assert "1 Jan" not in words
 
 
 def test_an_emoji_is_as_wide_for_every_terminal() -> None:
