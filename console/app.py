@@ -1,8 +1,8 @@
 """The console's program: themes, signals and how it ends.
 
-It imports no database and no model: it paints before those are loaded, and opens the
-desk when it is given what a desk stands on. A kill restores the terminal like a quit
-does; an error ends in one line with the log's
+It imports nothing but the screen library and a frame: it paints before the desk, the
+rules and the database are loaded, and shows the desk when it is given one. A kill
+restores the terminal like a quit does; an error ends in one line with the log's
 place, never in a traceback, whose local variables would be a customer's data.
 """
 
@@ -13,7 +13,7 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractAsyncContextManager, suppress
 from functools import partial
 from pathlib import Path
 
@@ -23,8 +23,8 @@ from textual._styles_cache import StylesCache
 from textual.message_pump import MessagePump
 from typing_extensions import override
 
-from console.live import Services
-from console.screens.desk import Desk
+from console.manner import MANNER, from_environment
+from console.screens.front import Front, KeysFirst
 from console.screens.job_control import (
     PASTES,
     modes_now,
@@ -33,7 +33,6 @@ from console.screens.job_control import (
 )
 from console.screens.opening import Opening
 from console.screens.pace import Pace, PacedApp
-from console.screens.panel import Panel
 from console.theme import DARK, LIGHT, made_from
 
 log = logging.getLogger("handoff.console")
@@ -45,6 +44,9 @@ _LET_GO = 60.0
 
 _LOOKS = 4
 """How often it is looked whether the shell, which let us go on, gives the terminal."""
+
+_SELDOM = (20_000, 20, 50)
+"""The collector's thresholds: a long ticket's records and modules are no garbage."""
 
 _LAST_KEYS = 1.0
 """Seconds that a killed console takes at most to take the keys that came before."""
@@ -64,7 +66,7 @@ class HandoffApp(PacedApp, inherit_bindings=False):
     """The console on one store, for one operator.
 
     Attributes:
-        services: What the desk stands on, None until it is `opened`.
+        desk: What everything else lies above, None until it is `opened`.
         painted: Set once there is something to see.
     """
 
@@ -73,11 +75,9 @@ class HandoffApp(PacedApp, inherit_bindings=False):
     ENABLE_COMMAND_PALETTE = False
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-mid"), (160, "-wide")]  # noqa: RUF012 # Textual's own form
 
-    def __init__(
-        self, services: Services | None = None, pace: Pace | None = None
-    ) -> None:
+    def __init__(self, desk: Front | None = None, pace: Pace | None = None) -> None:
         super().__init__(pace or Pace())
-        self.services = services
+        self.desk = desk
         self.painted = asyncio.Event()
         self._titled = ""
         self.animation_level = "none"
@@ -85,18 +85,21 @@ class HandoffApp(PacedApp, inherit_bindings=False):
         self.register_theme(LIGHT)
         self.theme = DARK.name
 
-    def opened(self, services: Services) -> None:
-        """Opens the desk on what is there by now; any task may call this."""
-        self.services = services
-        self.call_later(self._open, services)
+    def opened(self, desk: Front) -> None:
+        """Shows the desk; any task may call this."""
+        self.desk = desk
+        self.call_later(self._open, desk)
 
-    def _open(self, services: Services) -> None:
-        self.theme = services.theme
-        self.set_class(services.ascii, "-ascii")
-        self.push_screen(Desk(services))
+    async def _open(self, desk: Front) -> None:
+        before = self.screen
+        self.theme = desk.look
+        self.set_class(desk.ascii, "-ascii")
+        await self.push_screen(desk)  # no key is looked at until it can take one
+        if isinstance(before, Opening):
+            desk.begin_with(before.keys)
         self.call_after_refresh(self._settle)
 
-    def on_mount(self) -> None:
+    async def on_mount(self) -> None:
         """Opens the desk, or says that it will, and listens for kills."""
         few = not self.is_headless and self.console.color_system == "standard"
         self.set_class(few, "-few")
@@ -111,8 +114,8 @@ class HandoffApp(PacedApp, inherit_bindings=False):
                 with suppress(NotImplementedError, RuntimeError, ValueError):
                     loop.add_signal_handler(number, self._killed, number)
         self.set_interval(_LET_GO, self.let_go)
-        if self.services is not None:
-            self._open(self.services)
+        if self.desk is not None:
+            await self._open(self.desk)
         else:
             self.push_screen(Opening())
         self.call_after_refresh(self.painted.set)
@@ -132,7 +135,7 @@ class HandoffApp(PacedApp, inherit_bindings=False):
         """Keeps the collector away from what lives as long as the program."""
         gc.collect()
         gc.freeze()
-        gc.set_threshold(20_000, 20, 50)  # a long ticket's records are no garbage
+        gc.set_threshold(*_SELDOM)
         sys.setswitchinterval(0.001)  # a key never waits long for a thread that reads
 
     def _goes_on(self, set_again: Callable[[], bool], looks: int = _LOOKS) -> None:
@@ -167,7 +170,7 @@ class HandoffApp(PacedApp, inherit_bindings=False):
         with suppress(TimeoutError):
             async with asyncio.timeout(_LAST_WORDS):
                 for screen in self.screen_stack:
-                    if isinstance(screen, Desk):
+                    if isinstance(screen, Front):
                         await screen.keep_drafts()
         self.exit(return_code=code)
 
@@ -187,11 +190,11 @@ class HandoffApp(PacedApp, inherit_bindings=False):
         if isinstance(event, events.Key) and not event.is_forwarded:
             self.note_key(event)
             screen = self.screen
-            if isinstance(screen, Desk | Panel) and screen.take_key(event):
+            if isinstance(screen, KeysFirst) and screen.take_key(event):
                 return
         await super().on_event(event)
 
-    def on_desk_notices_waiting(self, event: Desk.Waiting) -> None:
+    def on_front_waiting(self, event: Front.Waiting) -> None:
         """Counts in the terminal's title what waits for the person."""
         self._entitle(f"handoff ({event.waits})" if event.waits else "handoff")
 
@@ -202,7 +205,7 @@ class HandoffApp(PacedApp, inherit_bindings=False):
             self._titled = words
             self._driver.write(f"{keep}\x1b]2;{words}\x07")
 
-    def on_desk_failed(self, event: Desk.Failed) -> None:
+    def on_front_failed(self, event: Front.Failed) -> None:
         """A background task that failed is told in one line."""
         self._write_log(event.error)
         words = f"{event.what} failed{self._where()}"
@@ -221,10 +224,50 @@ class HandoffApp(PacedApp, inherit_bindings=False):
         self._close_messages_no_wait()
 
     def _where(self) -> str:
-        path = None if self.services is None else self.services.log_path
+        path = None if self.desk is None else self.desk.log_path
         return f"; see {path}" if path is not None else ""
 
     def _write_log(self, error: BaseException) -> None:
         """Where it happened and of what kind; never its message, which may quote."""
         frames = "".join(traceback.format_tb(error.__traceback__))
         log.error("%s\n%s", type(error).__name__, frames)
+
+
+async def run_console(
+    opening: Callable[[], AbstractAsyncContextManager[Front]],
+) -> None:
+    """Shows the console, opens the desk, and returns when it is left.
+
+    Args:
+        opening: Opens it. This runs once there is something on the screen; where it
+            fails, the console is left and the error raised.
+
+    Raises:
+        SystemExit: It ended by an error or a signal; the code says which.
+    """
+    gc.freeze()  # what was loaded stays, and is not looked at before the first paint
+    gc.set_threshold(*_SELDOM)
+    MANNER.set(from_environment())
+    app, left = HandoffApp(), asyncio.Event()
+
+    async def stand() -> None:
+        await app.painted.wait()
+        try:
+            async with opening() as desk:
+                app.opened(desk)
+                await left.wait()
+        finally:
+            app.exit(return_code=app.return_code or 0)
+
+    # no group: it would cancel a console that is just giving the terminal back
+    standing = asyncio.create_task(stand())  # noqa: TID251
+    try:
+        await app.run_async()
+    finally:
+        left.set()
+        if app.desk is None:
+            standing.cancel()
+        with suppress(asyncio.CancelledError):
+            await standing
+    if app.return_code:
+        raise SystemExit(app.return_code)

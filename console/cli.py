@@ -9,16 +9,15 @@ import logging
 import os
 import re
 import sys
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
+from importlib import import_module
+from types import ModuleType
 
 import click
 from typing_extensions import override
 
-from console import wiring
 from console.codes import code_of
 from console.commands import base, options
-from console.live import Services
 from core.cleanse import one_line
 from core.errors import HandoffError, ModelFailed
 from core.who import is_it
@@ -87,6 +86,11 @@ _COMMANDS = {
 }
 
 
+def _loaded(module: str) -> ModuleType:
+    """A module of commands: none is loaded before it is called."""
+    return import_module(f"console.commands.{module}")
+
+
 class Commands(options.Group):
     """All commands, loaded one by one."""
 
@@ -100,7 +104,8 @@ class Commands(options.Group):
         if module is None:
             return None
         taken = "import_" if cmd_name == "import" else cmd_name
-        return wiring.command(module, taken)
+        found: click.Command = getattr(_loaded(module), taken)
+        return found
 
     @override
     def resolve_command(
@@ -128,24 +133,7 @@ def cli(context: click.Context) -> None:
     Without a command, the console opens.
     """
     if context.invoked_subcommand is None:
-        open_console()
-
-
-def open_console() -> None:
-    """Opens the console on the configured store."""
-    if options.asked().json:
-        base.fail("--json goes with a command; see `handoff --help`", base.USAGE)
-    if not base.at_terminal():
-        base.fail("the console needs a terminal; see `handoff --help`", base.USAGE)
-
-    base.config()  # a mistake in it is told before the screen is taken
-
-    @asynccontextmanager
-    async def opening() -> AsyncIterator[Services]:
-        async with base.at_desk() as at:
-            yield wiring.services(at.config, at.store, at.me)
-
-    base.run(wiring.run_console(opening))
+        _loaded("console").open_console()
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -1,8 +1,9 @@
 """Where the parts are put together: the only file that names a database or an adapter.
 
-Adapters, the store and each command are loaded when they are first needed, since
-importing all their libraries takes seconds and the console must paint before that. So
-this file, alone, imports inside functions, and it alone reads the clock and makes ids.
+Adapters and the store are loaded when they are first needed, since importing all their
+libraries takes seconds, and most commands need one of them. So this file, alone,
+imports inside functions, and it alone reads the clock and makes ids. The console
+paints before even this file is loaded (`commands.console`).
 """
 
 import asyncio
@@ -13,23 +14,17 @@ import socket
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import (
-    AbstractAsyncContextManager,
     AsyncExitStack,
     asynccontextmanager,
-    suppress,
 )
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
-from importlib import import_module
 from pathlib import Path
-
-import click
 
 from console.canned import files_beside
 from console.config import Config
 from console.live import Services
-from console.manner import MANNER, from_environment
 from console.web.door import Door
 from core.context import Voice, voice_for
 from core.decision import Operator, Role
@@ -77,12 +72,6 @@ class RandomIds:
         """A fresh id such as `T-7K3QF2M`."""
         length = _LENGTHS.get(prefix, _LENGTH)
         return f"{prefix}-" + "".join(secrets.choice(_ALPHABET) for _ in range(length))
-
-
-def command(module: str, name: str) -> click.Command:
-    """A command of the command line, by its module in `console.commands`."""
-    found: click.Command = getattr(import_module(f"console.commands.{module}"), name)
-    return found
 
 
 def clock() -> Clock:
@@ -338,45 +327,6 @@ def services(config: Config, store: Store, who: Operator, title: str = "") -> Se
 def _encoding() -> str:
     """The terminal's, also while the console has put its own in the way of output."""
     return getattr(sys.__stdout__, "encoding", None) or ""
-
-
-async def run_console(
-    opening: Callable[[], AbstractAsyncContextManager[Services]],
-) -> None:
-    """Shows the console, opens what it stands on, and returns when it is left.
-
-    Args:
-        opening: Opens it. This runs once there is something on the screen; where it
-            fails, the console is left and the error raised.
-
-    Raises:
-        SystemExit: It ended by an error or a signal; the code says which.
-    """
-    from console.app import HandoffApp
-
-    MANNER.set(from_environment())
-    app, left = HandoffApp(), asyncio.Event()
-
-    async def stand() -> None:
-        await app.painted.wait()
-        try:
-            async with opening() as services:
-                app.opened(services)
-                await left.wait()
-        finally:
-            app.exit(return_code=app.return_code or 0)
-
-    standing = asyncio.create_task(stand())
-    try:
-        await app.run_async()
-    finally:
-        left.set()
-        if app.services is None:
-            standing.cancel()
-        with suppress(asyncio.CancelledError):
-            await standing
-    if app.return_code:
-        raise SystemExit(app.return_code)
 
 
 async def serve_web(

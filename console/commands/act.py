@@ -3,7 +3,7 @@
 import click
 
 from console import plain, shapes, wiring
-from console.commands import base, options
+from console.commands import base, opened, options
 from console.commands.base import REFUSED, UNREACHABLE, USAGE, Failed, fail
 from console.commands.desk import done, refusal, stored
 from core.flows import operate
@@ -41,7 +41,7 @@ def act(
 
     async def work() -> tuple[TicketId, Operated]:
         async with (
-            base.at_desk() as desk,
+            opened.at_desk() as desk,
             wiring.open_hands(desk.config, desk.store) as hands,
         ):
             if decision is None:
@@ -99,7 +99,7 @@ def settle(action: str, happened: bool, did_not: bool, evidence: str) -> None:  
         fail("--evidence TEXT is needed: say how you know", USAGE)
 
     async def work() -> tuple[TicketId, Done]:
-        async with base.at_desk() as desk:
+        async with opened.at_desk() as desk:
             ticket = await operate.ticket_of_action(desk.store, action)
             if ticket is None:
                 raise Failed(f"there is no action {action}", USAGE)

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 import click
 
-from console.commands import base, options
+from console.commands import base, opened, options
 from console.commands.base import USAGE, fail
 from console.commands.desk import done, stored, ticket_argument
 from console.plain_journal import stamp
@@ -22,12 +22,12 @@ _UNITS = {"m": "minutes", "h": "hours", "d": "days"}
 
 
 def _does(
-    ticket: str, act: Callable[[base.Desk], Awaitable[Done | Refusal]], words: str
+    ticket: str, act: Callable[[opened.Desk], Awaitable[Done | Refusal]], words: str
 ) -> None:
     """Runs a flow of the desk and says what came of it."""
 
     async def work() -> Done:
-        async with base.at_desk() as desk:
+        async with opened.at_desk() as desk:
             return done(await act(desk))
 
     stored(ticket, base.run(work()), words)
@@ -56,7 +56,7 @@ def snooze(ticket: str, time: str) -> None:
     wanted = _time(time)
 
     async def work() -> tuple[Done, datetime]:
-        async with base.at_desk() as at:
+        async with opened.at_desk() as at:
             until = wanted
             if isinstance(until, timedelta):
                 until = await at.store.read(lambda tx: tx.now) + until

@@ -8,7 +8,7 @@ import click
 from console import canned as written
 from console import plain, shapes, wiring
 from console.canned import Kept, values_of
-from console.commands import base, options
+from console.commands import base, opened, options
 from console.commands.base import REFUSED, USAGE, Failed, fail
 from console.commands.desk import not_leaving, refusal, ticket_argument
 from core.cleanse import one_line
@@ -40,7 +40,7 @@ def list_(search: str) -> None:
     """Show what is written already."""
 
     async def work() -> tuple[Kept, ...]:
-        async with base.with_store() as store:
+        async with opened.with_store() as store:
             team = await store.read(lambda tx: tx.canned())
         return written.kept(_files(), team)
 
@@ -69,7 +69,7 @@ def add(name: str, file: BinaryIO) -> None:
         fail(f"{name}: {said.why}; nothing was stored", USAGE)
 
     async def work() -> flow.Kept:
-        async with base.at_desk() as desk:
+        async with opened.at_desk() as desk:
             stored = _stored(await flow.keep(desk.store, desk.me, name, text))
             await _warn_of_release(desk.store, said)
             return stored
@@ -85,7 +85,7 @@ def remove(name: str) -> None:
     """Remove one of the team's."""
 
     async def work() -> flow.Kept:
-        async with base.at_desk() as desk:
+        async with opened.at_desk() as desk:
             team = [c.name for c in await desk.store.read(lambda tx: tx.canned())]
             if name not in team:
                 fail(_no_such(name, team, "the team has written nothing"), USAGE)
@@ -124,7 +124,7 @@ def use(
     more = dict(_pair(one) for one in said)
 
     async def work() -> tuple[Written, Performed | None]:
-        async with base.at_desk() as desk:
+        async with opened.at_desk() as desk:
             team = await desk.store.read(lambda tx: tx.canned())
             history = await desk.store.read(lambda tx: tx.history(TicketId(ticket)))
             use = Use(
@@ -200,7 +200,7 @@ def _pair(said: str) -> tuple[str, str]:
 
 
 def _files() -> written.Files:
-    return written.files_beside(base.config().file)
+    return written.files_beside(opened.config().file)
 
 
 def _stored(outcome: flow.Kept | NotPossible) -> flow.Kept:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import click
 
 from console import plain, shapes, wiring
-from console.commands import base, options
+from console.commands import base, opened, options
 from console.commands.base import REFUSED, USAGE, Failed, fail
 from console.plain_journal import stamp
 from console.wording import cannot_be_read
@@ -35,12 +35,12 @@ def decisions(every: bool) -> None:  # noqa: FBT001 # click's way to say an opti
     """Show what waits for a supervisor."""
 
     async def work() -> None:
-        async with base.with_store() as store:
+        async with opened.with_store() as store:
             found, kept = await store.read(
                 lambda tx: (tx.decisions(open_only=not every), tx.rules())
             )
             if not found:
-                await base.tell_if_empty(store)
+                await opened.tell_if_empty(store)
         if not every:  # as the approvals on the desk: what waits for a verdict first
             found = tuple(sorted(found, key=lambda d: d.state in READY))
         then = {r.version: r for r in kept if r.intact}
@@ -112,7 +112,7 @@ def decide(
 
 
 async def _decide(decision: str, verdict: Verdict) -> Decision:
-    async with base.at_desk() as desk:
+    async with opened.at_desk() as desk:
         specs: tuple[ToolSpec, ...] = ()
         found: Decision | None = None
         if verdict.kind == "override":

@@ -10,13 +10,14 @@ from functools import partial
 import click
 
 from console import shapes, wiring
+from console.app import run_console
 from console.commands import base, options
 from console.commands.base import REFUSED, USAGE, Failed, fail
 from console.config import load
 from console.demo.place import Place, made_place
 from console.demo.runner import Buyers, add_colleagues, is_ours, running_worker
-from console.live import Services
 from console.plain_journal import event_line
+from console.screens.desk import Desk
 from console.wording import count
 from core.history import History
 from core.journal import Entry
@@ -67,7 +68,7 @@ async def _on_screen(place: Place, *, live: bool) -> None:
     title = f"demo · {said.model}" if live else "demo · scripted agent"
 
     @asynccontextmanager
-    async def opening() -> AsyncIterator[Services]:
+    async def opening() -> AsyncIterator[Desk]:
         async with wiring.open_store(said) as store:
             await _make_ready(store)
             me = await wiring.operator(store, options.asked().name)
@@ -77,10 +78,10 @@ async def _on_screen(place: Place, *, live: bool) -> None:
             ):
                 buyers = _buyers(place, store, endless=True)
                 writing = together.create_task(buyers.run())
-                yield wiring.services(said, store, me, title)
+                yield Desk(wiring.services(said, store, me, title))
                 writing.cancel()
 
-    await wiring.run_console(opening)
+    await run_console(opening)
 
 
 async def _headless(place: Place, seconds: float) -> None:

@@ -6,7 +6,7 @@ from typing import NoReturn
 import click
 
 from console import plain, shapes, wiring
-from console.commands import base, options
+from console.commands import base, opened, options
 from console.commands.base import REFUSED, USAGE, Failed, fail
 from console.plain_journal import stamp
 from core.cleanse import one_line
@@ -57,7 +57,7 @@ def take(ticket: str, wait: float, force: bool, why: str) -> None:  # noqa: FBT0
         fail("--why goes with --force", USAGE)
 
     async def work() -> Lock:
-        async with base.at_desk() as desk:
+        async with opened.at_desk() as desk:
             outcome = await handoff.take_over(
                 desk.store, TicketId(ticket), desk.me, forced=force, why=why
             )
@@ -75,7 +75,7 @@ def take(ticket: str, wait: float, force: bool, why: str) -> None:  # noqa: FBT0
     base.show(said, lambda: f"{ticket} is yours, token {lock.token}")
 
 
-async def _say_what_runs(desk: base.Desk, ticket: TicketId) -> None:
+async def _say_what_runs(desk: opened.Desk, ticket: TicketId) -> None:
     """What the operator waits for: a model call is cancelled, a tool call is not."""
     history = await desk.store.read(lambda tx: tx.history(ticket))
     tool = under_way(history)
@@ -86,7 +86,7 @@ async def _say_what_runs(desk: base.Desk, ticket: TicketId) -> None:
         base.warn("a run works on it; waiting for its next boundary")
 
 
-async def _handed_over(desk: base.Desk, lock: Lock, seconds: float) -> Lock:
+async def _handed_over(desk: opened.Desk, lock: Lock, seconds: float) -> Lock:
     """The lock once the run has handed it over."""
     me = Holder(kind=HolderKind.OPERATOR, name=desk.me.name)
     try:
@@ -161,7 +161,7 @@ def reply(ticket: str, text: str, seen: int | None) -> None:
     said = base.text_or_stdin(text)
 
     async def work() -> Done:
-        async with base.at_desk() as desk:
+        async with opened.at_desk() as desk:
             leaving, name = wiring.leaving(desk.config), TicketId(ticket)
             return done(
                 await handoff.reply(
@@ -192,7 +192,7 @@ def _note(ticket: str, text: str, *, for_agent: bool) -> None:
     said = base.text_or_stdin(text)
 
     async def work() -> Done:
-        async with base.at_desk() as desk:
+        async with opened.at_desk() as desk:
             kept = await handoff.note(
                 desk.store, TicketId(ticket), desk.me, said, for_agent=for_agent
             )
@@ -251,9 +251,9 @@ def release(  # noqa: PLR0913 # one argument for each option
     )
 
     async def work() -> handoff.GivenBack:
-        async with base.at_desk() as desk:
+        async with opened.at_desk() as desk:
             if how.to not in PLACES:
-                await base.must_be_somebody(desk.store, how.to, PLACES)
+                await opened.must_be_somebody(desk.store, how.to, PLACES)
             given = await handoff.give_back(desk.store, TicketId(ticket), desk.me, how)
             if isinstance(given, NotHolder | NotPossible):
                 fail(refusal(given), REFUSED)
@@ -278,7 +278,7 @@ def decline(ticket: str, why: str) -> None:
     """Say no to a ticket that a colleague offers you; `take` accepts it."""
 
     async def work() -> Done:
-        async with base.at_desk() as desk:
+        async with opened.at_desk() as desk:
             return done(await offer.decline(desk.store, TicketId(ticket), desk.me, why))
 
     stored(ticket, base.run(work()), "Declined; it is before everybody now")

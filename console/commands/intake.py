@@ -12,7 +12,7 @@ import click
 
 from console import wiring
 from console.arriving import BadLine, arrival, objects, parsed, text
-from console.commands import base, options
+from console.commands import base, opened, options
 from console.wording import count
 from core.flows.intake import Received, bring_in, receive
 from core.ports import Store
@@ -55,7 +55,7 @@ async def _each(
     file: BinaryIO, store_one: Callable[[Store, JsonObject], Awaitable[Received]]
 ) -> None:
     bad = 0
-    async with base.with_store() as store:
+    async with opened.with_store() as store:
         for number, raw in enumerate(file, 1):
             if not raw.strip():
                 continue

@@ -3,7 +3,7 @@
 import click
 
 from console import page, plain, shapes
-from console.commands import base, options
+from console.commands import base, opened, options
 from console.commands.base import USAGE, fail
 from console.commands.desk import ticket_argument
 from console.plain_journal import stamp
@@ -35,7 +35,7 @@ def tickets(view: str, search: str, customer: str | None) -> None:
     """Show the queue."""
 
     async def work() -> None:
-        async with base.at_desk() as desk:
+        async with opened.at_desk() as desk:
             query = QueueQuery(
                 view=view, search=search, operator=desk.me.name, limit=_ALL
             )
@@ -47,7 +47,7 @@ def tickets(view: str, search: str, customer: str | None) -> None:
             pause = await desk.store.read(lambda tx: tx.pause())
             there = await desk.store.read(lambda tx: tx.presences())
             if not rows:
-                await base.tell_if_empty(desk.store)
+                await opened.tell_if_empty(desk.store)
         if pause is not None:
             since = stamp(pause.at)
             base.warn(f"{pause.by} stopped the agent everywhere {since}: {pause.why}")
@@ -63,7 +63,7 @@ def show(ticket: str) -> None:
     """Show the full session chart of a ticket."""
 
     async def work() -> None:
-        async with base.with_store() as store:
+        async with opened.with_store() as store:
             history, there = await store.read(
                 lambda tx: (tx.history(TicketId(ticket)), tx.presences())
             )
@@ -92,7 +92,7 @@ def export(ticket: str, form: str) -> None:
         fail(f"either --format {form} or --json", USAGE)
 
     async def work() -> None:
-        async with base.with_store() as store:
+        async with opened.with_store() as store:
             history = await store.read(lambda tx: tx.history(TicketId(ticket)))
         base.warn_of(f"{ticket}: {words}" for words in lost_of(history))
         if form == "json":

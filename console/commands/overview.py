@@ -5,7 +5,7 @@ import shutil
 import click
 
 from console import shapes
-from console.commands import base, options
+from console.commands import base, opened, options
 from console.overview import Overview
 from console.overview import overview as look
 from console.widgets.overview_lines import hold_lines, overview_lines
@@ -18,8 +18,8 @@ def overview() -> None:
     """Show who has what, workers, ages, approvals, troubles, today's costs."""
 
     async def work() -> tuple[Overview, str]:
-        async with base.at_desk() as desk:
-            await base.tell_if_empty(desk.store)
+        async with opened.at_desk() as desk:
+            await opened.tell_if_empty(desk.store)
             return await look(desk.store, desk.me.name), desk.me.name
 
     seen, me = base.run(work())

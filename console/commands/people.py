@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 import click
 
 from console import plain, shapes
-from console.commands import base, options
+from console.commands import base, opened, options
 from console.commands.base import REFUSED, USAGE, Failed, fail
 from core.cleanse import one_line
 from core.decision import Role
@@ -26,7 +26,7 @@ def list_() -> None:
     """Show everybody."""
 
     async def work() -> None:
-        async with base.with_store(_tell_first) as store:
+        async with opened.with_store(_tell_first) as store:
             found = await store.read(lambda tx: tx.operators())
         base.show([shapes.person(o) for o in found], lambda: plain.people(found))
 
@@ -84,7 +84,7 @@ def grant(login: str) -> None:
     """On PostgreSQL, give a login what a worker needs; it is no person."""
 
     async def work() -> tuple[str, ...]:
-        async with base.at_desk() as desk:
+        async with opened.at_desk() as desk:
             to_run = await people.admit_worker(desk.store, desk.me, login)
             if isinstance(to_run, NotPossible):
                 raise Failed(to_run.why, REFUSED)
@@ -96,13 +96,13 @@ def grant(login: str) -> None:
 
 
 def _change(
-    act: Callable[[base.Desk], Awaitable[Changed | NotPossible]],
+    act: Callable[[opened.Desk], Awaitable[Changed | NotPossible]],
     must_exist: str | None = None,
 ) -> None:
     async def work() -> Changed:
-        async with base.at_desk() as desk:
+        async with opened.at_desk() as desk:
             if must_exist is not None:
-                await base.must_be_somebody(desk.store, must_exist)
+                await opened.must_be_somebody(desk.store, must_exist)
             changed = await act(desk)
             if isinstance(changed, NotPossible):
                 raise Failed(changed.why, REFUSED)

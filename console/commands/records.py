@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from console import plain, shapes, wiring
-from console.commands import base, options
+from console.commands import base, opened, options
 from console.commands.base import REFUSED, USAGE, Failed, fail
 from console.config import prompt_at
 from console.wording import count, quarantined
@@ -41,7 +41,7 @@ def runs(ticket: str) -> None:
     """Show a ticket's runs."""
 
     async def work() -> None:
-        async with base.with_store() as store:
+        async with opened.with_store() as store:
             history = await store.read(lambda tx: tx.history(TicketId(ticket)))
         found = history.runs
         _warn_of(found)
@@ -61,7 +61,7 @@ def run(run: str) -> None:
     """Show everything of a run: what was sent and what came back."""
 
     async def work() -> None:
-        async with base.with_store() as store:
+        async with opened.with_store() as store:
             record = await store.read(lambda tx: tx.run_record(RunId(run)))
         if record is None:
             raise Failed(f"there is no run {run}", USAGE)
@@ -109,7 +109,7 @@ def replay(
         return
 
     async def work() -> list[shapes.Shape]:
-        async with base.with_store() as store:
+        async with opened.with_store() as store:
             names = [RunId(run)] if run else await _every(store)
             with _progress(names) as shown:
                 return [_told(n, await offline.replay(store, n)) for n in shown]
@@ -143,8 +143,8 @@ def _ask_again(run: RunId, prompt_file: Path | None, model_id: str | None) -> No
     async def work() -> list[Compared]:
         prompt = None if prompt_file is None else prompt_at(prompt_file)
         async with (
-            base.with_store() as store,
-            wiring.open_model(base.config()) as model,
+            opened.with_store() as store,
+            wiring.open_model(opened.config()) as model,
         ):
             asked = what_if(store, model, run, prompt=prompt, model_id=model_id)
             try:

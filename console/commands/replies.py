@@ -3,7 +3,7 @@
 import click
 
 from console import plain, shapes, wiring
-from console.commands import base, options
+from console.commands import base, opened, options
 from console.commands.base import REFUSED, USAGE, fail
 from console.commands.desk import done, refusal, replied, stored, ticket_argument
 from core.flows.person import NotHolder, NotPossible
@@ -40,7 +40,7 @@ def withheld(
     name = TicketId(ticket)
 
     async def work() -> None:
-        async with base.at_desk() as desk:
+        async with opened.at_desk() as desk:
             history = await desk.store.read(lambda tx: tx.history(name))
             caught = [r for r in history.outbox if r.state == "withheld"]
             if not (send or discard or edit is not None):
@@ -70,7 +70,7 @@ def unsend(ticket: str, seq: int | None) -> None:
     """Take back a reply of your own that has not left; prints its text."""
 
     async def work() -> TakenBack:
-        async with base.at_desk() as desk:
+        async with opened.at_desk() as desk:
             taken = await take_back(desk.store, TicketId(ticket), desk.me, seq)
             if isinstance(taken, NotHolder | NotPossible):
                 fail(refusal(taken), REFUSED)
@@ -94,10 +94,10 @@ def outbox() -> None:
     """Show the replies and how far they are."""
 
     async def work() -> None:
-        async with base.with_store() as store:
+        async with opened.with_store() as store:
             rows = await store.read(lambda tx: tx.outbox())
             if not rows:
-                await base.tell_if_empty(store)
+                await opened.tell_if_empty(store)
         base.warn_of(
             f"{r.ticket}, {r.message_id}: {r.unreadable} is damaged"
             for r in rows

@@ -3,7 +3,7 @@
 import click
 
 from console import plain, shapes
-from console.commands import base, options
+from console.commands import base, opened, options
 from console.commands.base import USAGE, fail
 from console.commands.desk import ticket_argument
 from core.judged import judged
@@ -21,7 +21,7 @@ def why(ticket: str, name: str | None) -> None:
     """
 
     async def work() -> None:
-        async with base.with_store() as store:
+        async with opened.with_store() as store:
             history, kept = await store.read(
                 lambda tx: (tx.history(TicketId(ticket)), tx.rules())
             )
@@ -47,7 +47,7 @@ def rules(version: str | None) -> None:
     """
 
     async def work() -> tuple[Rules, ...]:
-        async with base.with_store() as store:
+        async with opened.with_store() as store:
             return await store.read(lambda tx: tx.rules())
 
     kept = base.run(work())

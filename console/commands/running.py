@@ -9,7 +9,7 @@ import click
 
 from console import wiring
 from console.checks import Check, check_all
-from console.commands import base, options
+from console.commands import base, opened, options
 from console.commands.base import INTERRUPTED, REFUSED
 from console.config import Config
 from console.shapes import Shape
@@ -34,7 +34,7 @@ from core.ticket import TicketId
 @click.option("--until-stdin-ends", "tied", is_flag=True, hidden=True)
 def worker(concurrency: int, drain: bool, tied: bool) -> None:  # noqa: FBT001 # click's way to say an option
     """Run agents on tickets, and deliver replies."""
-    said = base.config()
+    said = opened.config()
     base.log_to_stderr("%(asctime)s %(name)s: %(message)s")
     stops: Counter[str] = Counter()
 
@@ -45,7 +45,7 @@ def worker(concurrency: int, drain: bool, tied: bool) -> None:  # noqa: FBT001 #
 
     async def work() -> bool:
         async with (
-            base.with_store() as store,
+            opened.with_store() as store,
             wiring.open_house(said, store) as house,
         ):
             await _try_tools(house)
@@ -131,7 +131,7 @@ def _summary(stops: Counter[str]) -> str:
 def doctor() -> None:
     """Check store, clocks, lease, model, tools, channels, doubts and workers."""
     base.log_to_stderr()
-    checks = base.run(_check(base.config()))
+    checks = base.run(_check(opened.config()))
     base.show([_document(c) for c in checks], lambda: "\n".join(map(_told, checks)))
     worst = max(c.code for c in checks)
     if worst:
@@ -156,7 +156,7 @@ def migrate() -> None:
     """Bring the store's schema up to date."""
 
     async def work() -> str:
-        async with base.with_store() as store:
+        async with opened.with_store() as store:
             return str(getattr(store, "place", ""))
 
     place = base.run(work())

@@ -3,7 +3,7 @@
 import click
 
 from console import shapes
-from console.commands import base, options
+from console.commands import base, opened, options
 from console.commands.desk import done
 from core.flows import switch
 from core.ticket import TicketId
@@ -16,7 +16,7 @@ def pause(ticket: str | None, why: str) -> None:
     """Stop the agent on a ticket, or everywhere."""
 
     async def work() -> None:
-        async with base.at_desk() as desk:
+        async with opened.at_desk() as desk:
             at = TicketId(ticket) if ticket is not None else None
             done(await switch.pause(desk.store, desk.me, why, at))
 
@@ -30,7 +30,7 @@ def resume(ticket: str | None) -> None:
     """Let the agent go on, on a ticket or everywhere."""
 
     async def work() -> None:
-        async with base.at_desk() as desk:
+        async with opened.at_desk() as desk:
             at = TicketId(ticket) if ticket is not None else None
             done(await switch.resume(desk.store, desk.me, at))
 

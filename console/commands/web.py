@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import click
 
 from console import wiring
-from console.commands import base, options
+from console.commands import base, opened, options
 from console.commands.base import INTERRUPTED, USAGE, fail
 from console.shapes import Shape
 from console.web.door import Door, is_loopback
@@ -52,7 +52,7 @@ def web(host: str, port: int, exposed: bool) -> None:  # noqa: FBT001 # click's 
         fail(f"{_TOKEN}: expected {_SHORTEST} characters or more", USAGE)
     token = kept or secrets.token_urlsafe(32)
 
-    def opened(port: int) -> None:
+    def listens(port: int) -> None:
         shown = f"[{host}]" if ":" in host else host
         url = f"http://{shown}:{port}/?token={f'${_TOKEN}' if kept else token}"
         said: Shape = {"url": url, "host": host, "port": port}
@@ -70,7 +70,7 @@ def web(host: str, port: int, exposed: bool) -> None:  # noqa: FBT001 # click's 
         loop.add_signal_handler(signal.SIGINT, interrupt)
         environment = await _environment()
         door = Door(host=host, port=port, token=token, environment=environment)
-        await wiring.serve_web(door, opened, stopping)
+        await wiring.serve_web(door, listens, stopping)
         return interrupted.is_set()
 
     if base.run(work()):
@@ -79,7 +79,7 @@ def web(host: str, port: int, exposed: bool) -> None:  # noqa: FBT001 # click's 
 
 async def _environment() -> Mapping[str, str]:
     """What makes a console work on this store, as this operator."""
-    async with base.at_desk() as desk:
+    async with opened.at_desk() as desk:
         said = {"HANDOFF_STORE": desk.config.store, "HANDOFF_OPERATOR": desk.me.name}
         if desk.config.file is not None:
             said["HANDOFF_CONFIG"] = str(desk.config.file.resolve())

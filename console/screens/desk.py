@@ -12,7 +12,6 @@ from contextlib import suppress
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
-from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import Input
 from textual.worker import Worker, WorkerState
@@ -51,17 +50,11 @@ SAVE = 0.7
 class Desk(DeskUpsets):
     """Queue, timeline, chart and composer on one live screen."""
 
-    class Failed(Message):
-        """Something in the background failed that should not."""
-
-        def __init__(self, what: str, error: BaseException) -> None:
-            super().__init__()
-            self.what = what
-            self.error = error
-
     def __init__(self, services: Services) -> None:
         super().__init__()
         self.services = services
+        self.look, self.ascii = services.theme, services.ascii
+        self.log_path = services.log_path
         self.commands = with_keys(COMMANDS, services.keys)
         self.acts = Acts(services)
         self.team = TeamActs(services)
@@ -112,7 +105,9 @@ class Desk(DeskUpsets):
         chart = self.query_one("#chart", LineView)
         chart.can_focus = True
         self.add_class("-at-queue")
-        self.query_one(Queue).focus()
+        queue = self.query_one(Queue)
+        queue.focus()
+        queue.expect()
         self.run_worker(
             self.follower.run(), name="The feed", group="feed", exit_on_error=False
         )
@@ -195,12 +190,7 @@ class Desk(DeskUpsets):
         if self.reads.filter:
             words = f"Nothing matches “{self.reads.filter}”. esc clears the filter."
         queue.empty_words, queue.view = words, self.reads.view
-        queue.show(
-            window.glance,
-            offset=window.offset,
-            total=window.total,
-            fresh=window.fresh,
-        )
+        queue.show(window.glance, offset=window.offset, total=window.total)
         nothing = self.reads.counts.get("all", 1) == 0 and not self.reads.filter
         changed = nothing != self.has_class("-empty")
         self.set_class(nothing, "-empty")
@@ -271,7 +261,7 @@ class Desk(DeskUpsets):
     def on_queue_wanted(self, event: Queue.Wanted) -> None:
         """Reads rows that came into view."""
         event.stop()
-        self.read_window(event.offset, fresh=False)
+        self.read_window(event.offset)
 
     def on_queue_opened(self, event: Queue.Opened) -> None:
         """Goes into the ticket."""
@@ -328,6 +318,7 @@ class Desk(DeskUpsets):
         del event
         self.call_after_refresh(self.paint)
 
+    @override
     def take_key(self, event: events.Key) -> bool:
         """Runs the command that a key has here, unless letters are text.
 

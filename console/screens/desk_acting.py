@@ -1,15 +1,22 @@
 """How a command of the desk is run, and how it is said what became of it."""
 
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 
-from console.keymap import Command, possible
+from textual import events
+from typing_extensions import override
+
+from console.keymap import Command, command_for, possible
 from console.screens.acts import Said
 from console.screens.desk_moving import DeskMoving
 from console.screens.pace import paced
 from console.widgets.queue import Queue
 from core.cleanse import one_line
 from core.ticket import TicketId
+
+
+def _looks(command: Command) -> bool:
+    return command.group in {"Move", "Views"} or command.id in {"help", "palette"}
 
 
 class DeskActing(DeskMoving, inherit_bindings=False):
@@ -89,6 +96,21 @@ class DeskActing(DeskMoving, inherit_bindings=False):
 
         self.run_worker(run(), name="An act", group="acts", exit_on_error=False)
 
+    @override
+    def begin_with(self, keys: Sequence[events.Key]) -> None:
+        """Looks where keys ask for that were pressed before the desk was there.
+
+        Whoever pressed them had seen no ticket: the first that does more than look
+        ends it, and so does one that opens a panel.
+        """
+        for key in keys:
+            command = command_for(self.commands, key.key, self.here())
+            if self.app.screen is not self or command is None or not _looks(command):
+                self.tell("Keys pressed before the desk was there were not used")
+                return
+            self.run_command(command.id)
+
+    @override
     async def keep_drafts(self) -> Said:
         """Stores every unsent text, the last letters included."""
         self.keep_written()

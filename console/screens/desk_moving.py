@@ -144,17 +144,20 @@ class DeskMoving(DeskPanes, inherit_bindings=False):
             return
         self.reads.look_at(view)
         self.paint_top()
-        self.read_window(0, fresh=True)
+        self._read_anew()
         self.go("queue")
 
-    def read_window(self, offset: int, *, fresh: bool) -> None:
+    def _read_anew(self) -> None:
+        """Reads another view or filter from its beginning."""
+        self.query_one(Queue).expect()
+        self.read_window(0)
+
+    def read_window(self, offset: int) -> None:
         """Reads a part of the queue in the background."""
-        if fresh:
-            self.query_one(Queue).expect()
 
         async def read() -> None:
             with suppress(StoreUnreachable):  # the feed says so, and reads all later
-                await self.reads.read_window(offset, fresh=fresh)
+                await self.reads.read_window(offset)
 
         self.run_worker(
             read,  # type: ignore[arg-type] # no coroutine: it may never be started
@@ -196,7 +199,7 @@ class DeskMoving(DeskPanes, inherit_bindings=False):
         if words != self.reads.filter:
             self.reads.filter = words
             self.paint_top()
-            self.read_window(0, fresh=True)
+            self._read_anew()
 
     def _do_of_buyer(self) -> None:
         """By the address that the ticket claims, in every state; esc shows all again.
@@ -213,7 +216,7 @@ class DeskMoving(DeskPanes, inherit_bindings=False):
             self.reads.look_at("all")
             self.reads.filter = claim
             self.paint_top()
-            self.read_window(0, fresh=True)
+            self._read_anew()
         self.go("queue")
 
     def find_done(self) -> None:

@@ -8,7 +8,6 @@ import time
 from contextlib import suppress
 from datetime import datetime
 
-from textual.message import Message
 from textual.widgets import Input, TextArea
 
 from console.live import Mine, meet
@@ -31,13 +30,6 @@ _SOON = 2.0
 
 class DeskNotices(DeskWorking, inherit_bindings=False):
     """Notices, the title's count, and presence."""
-
-    class Waiting(Message):
-        """So many things wait for the person now."""
-
-        def __init__(self, waits: int) -> None:
-            super().__init__()
-            self.waits = waits
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,6 +1,5 @@
 """What the desk's panes show, painted from what was read."""
 
-from textual.screen import Screen
 from textual.widgets import Input
 
 from console.keymap import Command, Here, key_of
@@ -9,6 +8,7 @@ from console.screens.acts import Acts
 from console.screens.desk_reads import Reads
 from console.screens.desk_writing import Drafts
 from console.screens.first_run import first_run_lines
+from console.screens.front import Front
 from console.widgets.banner import Taking, banner_line
 from console.widgets.bars import Top, hint_line, lost_line, top_lines
 from console.widgets.card_lines import inline_lines
@@ -35,7 +35,7 @@ from core.standing import Standing
 from core.ticket import TicketId, operator
 
 
-class DeskPanes(Screen[None], inherit_bindings=False):
+class DeskPanes(Front, inherit_bindings=False):
     """The desk's state, and how it is painted."""
 
     services: Services

@@ -46,13 +46,11 @@ class Window:
         glance: The rows.
         offset: Where they begin.
         total: Tickets in the view.
-        fresh: Whether it is another view or filter than before.
     """
 
     glance: Glance
     offset: int
     total: int
-    fresh: bool
 
 
 class Shown(Protocol):
@@ -149,7 +147,7 @@ class Reads:
     async def _look(self, changed: set[TicketId], *, everything: bool) -> None:
         seen = self._shown.looked_at()
         if everything or time.monotonic() - self._sorted_at >= RESORT:
-            await self.read_window(self._shown.window_at(), fresh=False)
+            await self.read_window(self._shown.window_at())
             await self._read_mine()
         else:
             self._unsorted = True
@@ -182,7 +180,7 @@ class Reads:
         finally:
             self._following = False
 
-    async def read_window(self, offset: int, *, fresh: bool) -> None:
+    async def read_window(self, offset: int) -> None:
         """Reads a part of the queue and shows it."""
         view, words = self.view, self.filter
         query = QueueQuery(
@@ -200,15 +198,13 @@ class Reads:
         self._sorted_at, self._unsorted = time.monotonic(), False
         self._took(found)
         if not self._landed and not found.ids and self._first_with_rows():
-            await self.read_window(0, fresh=True)
+            await self.read_window(0)
             return
         self._landed = self._landed or bool(found.ids)
         end = offset + len(found.ids)
         more = PAGE if len(found.ids) == PAGE else 0
         total = end + more if words else max(self._listed(view), end)
-        self._shown.window_read(
-            Window(glance=found, offset=offset, total=total, fresh=fresh)
-        )
+        self._shown.window_read(Window(glance=found, offset=offset, total=total))
 
     def _listed(self, view: str) -> int:
         """How many rows a view has; among the approvals not all wait for a person."""

@@ -13,6 +13,7 @@ from textual.timer import Timer
 from textual.widgets import Input, TextArea
 from typing_extensions import override
 
+from console.screens.front import KeysFirst
 from console.widgets.choices import Choices
 from console.widgets.line_view import LineView
 from console.widgets.spans import EMPTY, Line, line
@@ -26,7 +27,7 @@ TOLD = 2.5
 """Seconds for which a panel's line of keys says why a key did nothing."""
 
 
-class Panel(ModalScreen[R | None], Generic[R], inherit_bindings=False):
+class Panel(KeysFirst, ModalScreen[R | None], Generic[R], inherit_bindings=False):
     """A box above the desk; nothing in it has the focus until it asks for it."""
 
     AUTO_FOCUS = ""
@@ -69,6 +70,7 @@ class Panel(ModalScreen[R | None], Generic[R], inherit_bindings=False):
         """Whether letters are text here."""
         return isinstance(self.focused, Input | TextArea)
 
+    @override
     def take_key(self, event: events.Key) -> bool:
         """Acts on a key, unless letters are text; swallows it while deaf.
 

@@ -91,20 +91,20 @@ class Queue(Painted, can_focus=True, inherit_bindings=False):
         self.places.let_go()
         self.refresh()
 
-    def show(self, glance: Glance, *, offset: int, total: int, fresh: bool) -> None:
+    def show(self, glance: Glance, *, offset: int, total: int) -> None:
         """Shows a window of the queue as it was read.
+
+        In another view or filter the cursor goes to the first row, or to where the
+        keys went since `expect`.
 
         Args:
             glance: The rows, in the queue's order.
             offset: Where they begin.
             total: Tickets in this view.
-            fresh: Another view or filter: the cursor goes to the first row, or to
-                where the keys went since `expect`.
         """
-        fresh = fresh or (self.awaits and not offset)
+        fresh = self.awaits and not offset
         if fresh:
-            self.cursor, self.cursor_at = None, self.cursor_at if self.awaits else 0
-            self.awaits = False
+            self.cursor, self.awaits = None, False
             self.places.kept = None
         chosen = None if self.cursor is None else (self.cursor, self.cursor_at)
         self.places.load(glance.ids, offset=offset, total=total, chosen=chosen)

@@ -9,12 +9,11 @@ a tool result of 1 MB. Everything is measured in one run, since the machine drif
 first paint also as a ratio to an empty program of the same library. `--dir` keeps the
 store for the next run.
 
-The console paints before it loads the store's library, so there are two figures: the
-first paint, of the desk's frame, and the tickets. What misses its target: first paint,
-a little, which is the time that Python takes to load our modules and pydantic beside
-the library's. Both are measured as a person has them who starts it the second time,
-with what Python compiled the first time. On two cores that other programs keep busy
-every figure doubles or triples: compare within one run only.
+The console paints before it loads anything but the screen library, so there are two
+figures: the first paint, of the desk's frame, and the tickets. Both are measured as a
+person has them who starts it the second time, with what Python compiled the first
+time. On two cores that other programs keep busy every figure doubles or triples:
+compare within one run only.
 """
 
 import argparse
@@ -36,6 +35,7 @@ from typing import Any
 from textual import events
 
 from console.app import HandoffApp
+from console.screens.desk import Desk
 from console.screens.pace import Pace
 from core.decision import Operator, Role
 from core.journal import Message, Note, ToolCalled, ToolReturned
@@ -74,7 +74,7 @@ class Timed(HandoffApp):
 async def show(url: str) -> list[float]:
     """Runs the timed console; how many seconds each key took."""
     store = SqlStore.open(url)
-    app = Timed(services_on(store), Pace())
+    app = Timed(Desk(services_on(store)), Pace())
     app.times = []
     await app.run_async()
     await store.close()

@@ -23,6 +23,7 @@ from pathlib import Path
 from textual.pilot import Pilot
 
 from console.app import HandoffApp
+from console.screens.desk import Desk
 from console.screens.pace import AT_ONCE
 from console.widgets.spans import Span
 from core.journal import Note
@@ -72,7 +73,7 @@ async def session(
 ) -> AsyncIterator[Size]:
     """Lets changes come to a desk at work; the sizes on the way."""
     store = SqlStore.open(url)
-    app = HandoffApp(services_on(store), AT_ONCE)
+    app = HandoffApp(Desk(services_on(store)), AT_ONCE)
     async with app.run_test(size=SIZE) as pilot:
         await until(pilot, lambda: desk_of(app).history is not None)
         for done in range(0, changes + 1, every):

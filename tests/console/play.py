@@ -5,6 +5,7 @@ import os
 import sys
 
 from console.app import HandoffApp
+from console.screens.desk import Desk
 from console.screens.pace import Pace
 from store.transaction import SqlStore
 from tests.console.steps import services_on
@@ -27,7 +28,7 @@ class Failing(HandoffApp):
 async def play(url: str, *, fails: bool) -> int:
     store = SqlStore.open(url)
     services = services_on(store, ascii="HANDOFF_ASCII" in os.environ, canned=WRITTEN)
-    app = (Failing if fails else HandoffApp)(services, Pace())
+    app = (Failing if fails else HandoffApp)(Desk(services), Pace())
     await app.run_async()
     await store.close()
     return app.return_code or 0

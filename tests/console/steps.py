@@ -63,7 +63,7 @@ def app_on(
     store: object, *, pace: Pace = AT_ONCE, still: bool = False, **more: object
 ) -> HandoffApp:
     """The console on a store."""
-    return Watched(services_on(store, still=still, **more), pace)
+    return Watched(Desk(services_on(store, still=still, **more)), pace)
 
 
 def services_on(
@@ -90,8 +90,8 @@ def services_on(
 class Watched(HandoffApp):
     """The console, which remembers every notice that it gave."""
 
-    def __init__(self, services: Services, pace: Pace) -> None:
-        super().__init__(services, pace)
+    def __init__(self, desk: Desk, pace: Pace) -> None:
+        super().__init__(desk, pace)
         self.told: list[str] = []
 
     def notify(self, message: str, **more: object) -> None:

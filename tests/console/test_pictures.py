@@ -165,8 +165,8 @@ class Tour:
     async def paused(self) -> None:
         """The agent is stopped everywhere."""
         self.store.paused = STOPPED
-        await desk_of(self.app).reads.read_window(0, fresh=True)
-        await self.at(AT_WORK, "j", "j", "j", "j", "j", "enter")
+        await desk_of(self.app).reads.read_window(0)
+        await self.at(AT_WORK, "g", "j", "j", "j", "j", "j", "enter")
         await self.says("PAUSED by Sam")
         await self.keep("paused")
 
