@@ -224,7 +224,7 @@ def state_of(  # one branch for each status
             assert_never(row.status)
 
 
-def approval_of(row: QueueRow, me: str) -> Word | None:
+def approval_of(row: QueueRow, me: str, *, workers: int) -> Word | None:
     """What the proposals of a ticket wait for, for its row among the approvals."""
     s = row.standing
     match approval(s):
@@ -233,7 +233,8 @@ def approval_of(row: QueueRow, me: str) -> Word | None:
         case Approval.VERDICT:
             return Word(symbol="▲", words=f"decide {what_waits(s)}", role="wait")
         case Approval.AGENT:
-            return Word(symbol="○", words="approved: agent", role="ok")
+            by, role = ("agent", "ok") if workers else ("no agent", "wait")
+            return Word(symbol="○", words=f"approved: {by}", role=role)
         case Approval.PERSON if s.held_by == me:
             return Word(symbol="■", words="approved: yours", role="yours")
         case Approval.PERSON if s.held_by is not None:

@@ -180,8 +180,8 @@ class Queue(Painted, can_focus=True, inherit_bindings=False):
         return now_in(row, self.me, self.view) if y == self.places.kept else ""
 
     def _word(self, row: QueueRow, y: int, now: datetime) -> Word:
-        asks = approval_of(row, self.me) if self.view == "approvals" else None
-        word = asks or state_of(
+        asks = approval_of(row, self.me, workers=self.agents)
+        word = (asks if self.view == "approvals" else None) or state_of(
             row,
             self.me,
             now,

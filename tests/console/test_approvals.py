@@ -40,7 +40,7 @@ async def test_what_is_approved_stays_among_the_approvals_until_it_is_carried_ou
     async with sitting(counter.store) as (pilot, app):
         await shown(pilot, app, done)
         await press(pilot, "2")
-        await until(pilot, lambda: "approved: agent" in queue_text(app))
+        await until(pilot, lambda: "approved: no agent" in queue_text(app))
         assert queue_text(app).startswith("○")
         assert "2 approvals 0" in pane_text(app, "top")
         await held(pilot, app)
@@ -61,7 +61,7 @@ def test_each_wait_of_a_proposal_has_its_own_symbol_and_words() -> None:
     ):
         ready = {"pending": {}, "ready": ("D-118",), "wake_seq": 10_000} | change
         rows.append(replace(rows[0], standing=replace(rows[0].standing, **ready)))
-    words = [approval_of(row, "Noor") for row in rows]
+    words = [approval_of(row, "Noor", workers=1) for row in rows]
     assert [f"{w.symbol} {w.words}" for w in words] == [
         "▲ decide 118.00 EUR",
         "○ approved: agent",
@@ -70,4 +70,4 @@ def test_each_wait_of_a_proposal_has_its_own_symbol_and_words() -> None:
         "✓ approved: take it",
     ]
     at_rest = with_mira().row()
-    assert approval_of(at_rest, "Noor") is None
+    assert approval_of(at_rest, "Noor", workers=1) is None

@@ -97,8 +97,11 @@ async def test_help_and_questions_are_wrapped_beside_the_scroll_bar(
         assert max(width_of(spans) for spans in card.lines) <= card.inner_width
         await press(pilot, "escape")
         words = "A question that is much longer than the panel of sixty columns is."
-        app.push_screen(AskPanel(words, hint="", does="asks"))
+        app.push_screen(AskPanel(words, hint="an answer " * 9, does="asks"))
         await until(pilot, lambda: "columns is." in screen_text(app))
+        await until(pilot, lambda: "an answe… " in screen_text(app))
+        await pilot.resize_terminal(120, 40)
+        await until(pilot, lambda: "an answe… " not in screen_text(app))
     for width in WIDTHS:
         text = plain(help_lines(COMMANDS, Here(ticket=True), width))
         assert "take it away" in text
