@@ -17,6 +17,7 @@ from contextlib import AbstractAsyncContextManager, suppress
 from functools import partial
 from pathlib import Path
 
+from rich.console import RenderableType
 from rich.text import Text
 from textual import events
 from textual._styles_cache import StylesCache
@@ -27,6 +28,7 @@ from console.manner import MANNER, from_environment
 from console.screens.front import Front, KeysFirst
 from console.screens.job_control import (
     PASTES,
+    hung_up,
     modes_now,
     resume_once,
     stand_still,
@@ -38,6 +40,9 @@ from console.theme import DARK, LIGHT, made_from
 log = logging.getLogger("handoff.console")
 log.addHandler(logging.NullHandler())  # else an unconfigured log paints the screen
 
+
+_HANG_UP = 1.0
+"""Seconds between two looks whether the terminal is still there."""
 
 _LET_GO = 60.0
 """Seconds after which what closed panels and notices painted is let go again."""
@@ -80,6 +85,7 @@ class HandoffApp(PacedApp, inherit_bindings=False):
         self.desk = desk
         self.painted = asyncio.Event()
         self._titled = ""
+        self._hung_up = False
         self.animation_level = "none"
         self.register_theme(DARK)
         self.register_theme(LIGHT)
@@ -114,6 +120,7 @@ class HandoffApp(PacedApp, inherit_bindings=False):
                 with suppress(NotImplementedError, RuntimeError, ValueError):
                     loop.add_signal_handler(number, self._killed, number)
         self.set_interval(_LET_GO, self.let_go)
+        self.set_interval(_HANG_UP, self._look_for_the_terminal)
         if self.desk is not None:
             await self._open(self.desk)
         else:
@@ -140,6 +147,8 @@ class HandoffApp(PacedApp, inherit_bindings=False):
 
     def _goes_on(self, set_again: Callable[[], bool], looks: int = _LOOKS) -> None:
         """Takes the terminal if the shell gives it to us, else stands still again."""
+        if self._look_for_the_terminal():
+            return
         if set_again():
             if self._driver is not None:
                 self._driver.write(PASTES)
@@ -148,6 +157,23 @@ class HandoffApp(PacedApp, inherit_bindings=False):
             self.set_timer(0.05, partial(self._goes_on, set_again, looks - 1))
         else:
             stand_still()
+
+    @override
+    def panic(self, *renderables: RenderableType) -> None:
+        """Ends in an error; a terminal that is gone is none: what was written is kept.
+
+        The thread that reads the keys learns first that the terminal was closed.
+        """
+        if not self._look_for_the_terminal():
+            super().panic(*renderables)
+
+    def _look_for_the_terminal(self) -> bool:
+        """Leaves if the terminal is gone."""
+        gone = not self.is_headless and hung_up()
+        if gone and not self._hung_up:
+            self._hung_up = True
+            self._killed(signal.SIGHUP)
+        return gone
 
     def let_go(self) -> None:
         """Forgets what nobody shows any more.

@@ -11,6 +11,7 @@ on, and what we paint would lie over its lines. So we stand still again until th
 """
 
 import os
+import select
 import signal
 import sys
 from collections.abc import Callable
@@ -60,6 +61,20 @@ def stand_still() -> None:
         os.kill(os.getpid(), signal.SIGSTOP)
 
 
+def hung_up() -> bool:
+    """Whether the terminal is gone: not everybody is told so by a signal.
+
+    A program that a shell left in its background gets no SIGHUP, and would read the
+    end of its input for ever.
+    """
+    keys = sys.__stdin__
+    if sys.platform == "win32" or keys is None or keys.closed:
+        return False
+    ends = select.poll()
+    ends.register(keys.fileno(), 0)  # an end is told without being asked for
+    return bool(ends.poll(0))
+
+
 def modes_now() -> Callable[[], bool]:
     """What sets the terminal as it is now; it says whether it is ours to set."""
     keys = sys.__stdin__
@@ -69,9 +84,12 @@ def modes_now() -> Callable[[], bool]:
     modes = termios.tcgetattr(number)
 
     def set_again() -> bool:
-        ours = os.tcgetpgrp(number) == os.getpgrp()  # else the system would stop us
-        if ours:
-            termios.tcsetattr(number, termios.TCSANOW, modes)
+        try:
+            ours = os.tcgetpgrp(number) == os.getpgrp()  # else the system would stop us
+            if ours:
+                termios.tcsetattr(number, termios.TCSANOW, modes)
+        except (OSError, termios.error):  # it has gone this very moment
+            return True
         return ours
 
     return set_again

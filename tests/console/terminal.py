@@ -135,6 +135,17 @@ class Terminal:
                 break
         return self.code
 
+    def close(self, limit: float = 40) -> int:
+        """Closes the terminal, as a window is closed; how the program ended."""
+        os.close(self.fd)
+        self.fd = -1
+        end = time.monotonic() + limit
+        while self.code is None:
+            assert time.monotonic() < end, "the program did not end"
+            self._reap(wait=False)
+            time.sleep(0.02)
+        return self.code
+
     def kill(self, number: int) -> None:
         """Sends a signal."""
         os.kill(self.pid, number)
@@ -184,4 +195,5 @@ def terminal(
         if shown.code is None:
             os.kill(pid, signal.SIGKILL)
             os.waitpid(pid, 0)
-        os.close(fd)
+        if shown.fd == fd:
+            os.close(fd)
