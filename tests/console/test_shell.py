@@ -17,9 +17,10 @@ from tests.console.terminal import Terminal, terminal
 
 
 def stopped(pid: int) -> bool:
-    """Whether a process stands still."""
-    with pathlib.Path(f"/proc/{pid}/stat").open(encoding="utf-8") as said:
-        return said.read().rpartition(")")[2].split()[0] == "T"
+    """Whether a process stands still, with all its threads: only then it is told."""
+    threads = pathlib.Path(f"/proc/{pid}/task").glob("*/stat")
+    states = [said.read_text("utf-8").rpartition(")")[2].split()[0] for said in threads]
+    return set(states) == {"T"}
 
 
 def waits_until(shown: Terminal, wanted: Callable[[], bool]) -> None:
@@ -158,8 +159,8 @@ async def test_a_console_that_a_shell_let_go_on_in_its_background_waits_for_fg(
                 os.kill(pid, signal.SIGSTOP)
                 waits_until(shown, lambda: os.tcgetpgrp(shown.fd) != pid)
                 os.kill(pid, signal.SIGCONT)
-                waits_until(shown, lambda: not stopped(pid))
                 waits_until(shown, lambda: stopped(pid))
+                shown.wait(0.5)  # the shell takes note of that, as a person sees it
                 before = len(shown.raw)
                 shown.keys("fg\r")
                 waits_until(shown, lambda: os.tcgetpgrp(shown.fd) == pid)
