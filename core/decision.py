@@ -5,10 +5,11 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from enum import StrEnum
 from typing import TypeAlias
 
+from core.money import money_of
 from core.ticket import Actor, ActorKind, Json, RunId, TicketId
 
 
@@ -132,10 +133,7 @@ class Decision:
             return self.amount, self.currency
         amount = self.final_input.get(self.amount_in or "")
         currency = self.final_input.get(self.currency_in or "")
-        try:
-            moved = self.amount if amount is None else Decimal(str(amount))
-        except InvalidOperation:
-            moved = None
+        moved = self.amount if amount is None else money_of(amount)
         return moved, self.currency if currency is None else str(currency)
 
     @property

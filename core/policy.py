@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -20,6 +20,7 @@ import jsonschema
 from core.decision import Decision, canonical
 from core.history import History
 from core.ledger import Action, Sums, by_currency
+from core.money import money_of
 from core.ticket import Json, JsonObject
 from core.tool import Approve, Consequence, ToolCall, ToolPolicy, ToolSpec
 
@@ -238,14 +239,8 @@ def amount_of(policy: ToolPolicy, arguments: Json) -> Decimal | None:
     """The positive, finite amount that a call moves, or None."""
     if policy.amount is None or not isinstance(arguments, Mapping):
         return None
-    given = arguments.get(policy.amount)
-    if isinstance(given, bool) or not isinstance(given, str | int | float):
-        return None
-    try:
-        amount = Decimal(str(given))
-    except InvalidOperation:
-        return None
-    if not amount.is_finite() or amount <= 0:
+    amount = money_of(arguments.get(policy.amount))
+    if amount is None or not amount.is_finite() or amount <= 0:
         return None
     return amount if abs(amount.adjusted()) <= _DIGITS else None
 

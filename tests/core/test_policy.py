@@ -87,6 +87,25 @@ def test_f21_nobody_is_asked_to_approve_an_amount_that_is_none(amount: Json) -> 
     assert isinstance(judged(refund(amount)), Forbid)
 
 
+@pytest.mark.parametrize(
+    "amount",
+    [
+        "\uff17\uff10",
+        "\u0667\u0660",
+        "1e1",
+        "7_0",
+        " 70",
+        "70\n",
+        "+70",
+        "7.",
+        ".7",
+        "\u221270",
+    ],
+)
+def test_f21_an_amount_that_a_tool_may_read_otherwise_is_none(amount: str) -> None:
+    assert isinstance(judged(refund(amount)), Forbid)
+
+
 @pytest.mark.parametrize("given", [None, [], "x", {}, {"order_id": 1, "amount": "1"}])
 def test_f21_arguments_that_don_t_fit_the_schema_are_refused_with_a_line(
     given: Json,

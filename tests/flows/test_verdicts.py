@@ -212,7 +212,7 @@ async def test_f15_an_override_above_the_limit_needs_two_people_as_well(
 
 async def test_f21_an_override_is_judged_like_a_call(world: World) -> None:
     ticket = await proposed(world)
-    for amount in ("-5", "NaN", "x"):
+    for amount in ("-5", "NaN", "x", "\uff17\uff10", "1e1", "7_0"):
         wrong = override({"order_id": "O-1", "amount": amount})
         assert isinstance(await says(world, ticket, wrong), WrongArguments)
     assert isinstance(await says(world, ticket, override({})), WrongArguments)
