@@ -7,6 +7,7 @@ from datetime import datetime, tzinfo
 from core.decision import READY, Decision, DecisionState, Operator
 from core.history import QueueRow, Reply
 from core.ledger import Sums
+from core.lock import HolderKind
 from core.ports import Pause, Presence, QueueQuery, Spent, Store, Transaction, Worker
 
 _MOST = 100
@@ -25,7 +26,8 @@ class Overview:
         workers: Those that reported within the last day.
         decisions: Those that wait.
         approved: Those that are approved and not carried out yet.
-        undelivered: Replies that did not reach their buyer.
+        undelivered: Replies that did not reach their buyer, and those withheld that
+            nobody is there to decide on.
         moved: Money moved today in the person's zone, by tool and currency.
         spent: What the model cost today, in the person's zone.
         people: Everybody.
@@ -73,7 +75,7 @@ async def overview(store: Store, me: str, zone: tzinfo | None = None) -> Overvie
             workers=tx.workers(),
             decisions=decisions,
             approved=tuple(d for d in found if d.state in READY),
-            undelivered=tuple(r for r in tx.outbox() if r.state in _LOST),
+            undelivered=tuple(r for r in tx.outbox() if _lost(tx, r)),
             moved=tx.moved_since(midnight),
             spent=tx.model_costs(midnight),
             people=people,
@@ -83,6 +85,13 @@ async def overview(store: Store, me: str, zone: tzinfo | None = None) -> Overvie
         )
 
     return await store.read(look)
+
+
+def _lost(tx: Transaction, reply: Reply) -> bool:
+    if reply.state != "withheld":
+        return reply.state in _LOST
+    holder = tx.lock_of(reply.ticket).holder
+    return holder is None or holder.kind is not HolderKind.OPERATOR
 
 
 def _held(tx: Transaction, people: Sequence[Operator]) -> tuple[QueueRow, ...]:

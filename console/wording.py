@@ -148,6 +148,14 @@ def count(number: int, one: str, many: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
+def undecided_words(withheld: int) -> str:
+    """What becomes of withheld replies that nobody decided on; "" for none."""
+    if not withheld:
+        return ""
+    rest = "is not decided: it stays" if withheld == 1 else "are not decided: they stay"
+    return f"{count(withheld, 'withheld reply', 'withheld replies')} {rest} unsent"
+
+
 def what_waits(standing: Standing) -> str:
     """The pending decision in a few words, or "" for none."""
     for tool, amount, currency, _ in standing.pending.values():

@@ -9,6 +9,7 @@ from console import plain, shapes, wiring
 from console.commands import base, opened, options
 from console.commands.base import REFUSED, USAGE, Failed, fail
 from console.plain_journal import stamp
+from console.wording import undecided_words
 from core.cleanse import one_line
 from core.flows import handoff, offer
 from core.flows.handoff import PLACES, GiveBack
@@ -264,6 +265,8 @@ def release(  # noqa: PLR0913 # one argument for each option
         base.warn(f"the agent is stopped: {given.stopped}")
     elif how.to == "agent" and not given.workers_alive:
         base.warn("no agent is running: start one with `handoff worker`")
+    if given.withheld:
+        base.warn(f"{undecided_words(given.withheld)}: see `handoff withheld {ticket}`")
     verb = "given back:" if how.to in PLACES else "offered to"
     base.show(
         {"ticket": ticket, "seq": given.seq, "to": how.to},

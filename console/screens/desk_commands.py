@@ -172,6 +172,7 @@ class DeskCommands(DeskDeciding, inherit_bindings=False):
             workers=self.reads.workers or 0,
             unread=bool(history.standing.unanswered),
             seen=history.standing.last_seq,
+            withheld=len(history.standing.withheld),
         )
         self.app.push_screen(panel, self._given(history.ticket.id))
 

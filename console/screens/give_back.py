@@ -13,6 +13,7 @@ from console.screens.panel import Panel
 from console.widgets.choices import Choice, Choices
 from console.widgets.line_view import LineView
 from console.widgets.spans import EMPTY, Line, line
+from console.wording import undecided_words
 from core.cleanse import one_line
 from core.flows.handoff import GiveBack
 from core.ticket import TicketId
@@ -38,6 +39,7 @@ class GiveBackPanel(Panel[GiveBack | Sleep]):
         workers: int,
         unread: bool,
         seen: int,
+        withheld: int = 0,
     ) -> None:
         super().__init__()
         self.ticket = ticket
@@ -45,6 +47,8 @@ class GiveBackPanel(Panel[GiveBack | Sleep]):
         self.agents = workers
         self.unread = unread
         self.seen = seen
+        self.withheld = withheld
+        self._asked = False
 
     @override
     def compose(self) -> ComposeResult:
@@ -79,6 +83,8 @@ class GiveBackPanel(Panel[GiveBack | Sleep]):
         if not self.agents:
             said = "No agent is running now: it goes on when one starts."
             lines[1:1] = [line((said, "wait"))]
+        if self.withheld:
+            lines[1:1] = [line((undecided_words(self.withheld), "wait"))]
         return lines
 
     def _choices(self) -> list[Choice]:
@@ -113,6 +119,11 @@ class GiveBackPanel(Panel[GiveBack | Sleep]):
         choices.step(found[0] - choices.cursor)
         return True
 
+    def on_choices_moved(self, event: Choices.Moved) -> None:
+        """Another choice is asked about anew."""
+        event.stop()
+        self._asked = False
+
     def on_choices_taken(self, event: Choices.Taken) -> None:
         """Answers with the choice and the note, if enter was meant."""
         event.stop()
@@ -124,6 +135,10 @@ class GiveBackPanel(Panel[GiveBack | Sleep]):
         note = self.query_one("#panel-note", Input).value.strip()
         if choice == _SLEEP:
             self.dismiss(Sleep(note=note))
+            return
+        if choice == "resolved" and self.withheld and not self._asked:
+            self._asked = True
+            self.tell("what is withheld stays unsent: enter again resolves")
             return
         to = {"wait": "agent", "on": "agent"}.get(choice, choice.removeprefix("@"))
         self.dismiss(

@@ -108,7 +108,10 @@ def _doubts(seen: Overview) -> tuple[str, str, str]:
 
 def _undelivered(seen: Overview) -> tuple[str, str, str]:
     lost = seen.undelivered
-    shown = ", ".join(one_line(r.ticket, 24) for r in lost[:6])
+    shown = ", ".join(
+        one_line(r.ticket, 24) + (" (withheld)" if r.state == "withheld" else "")
+        for r in lost[:6]
+    )
     words = f"{count(len(lost), 'reply', 'replies')}: {shown}" if lost else "nothing"
     return "undelivered", words, "harm" if lost else "text"
 

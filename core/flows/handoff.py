@@ -72,11 +72,13 @@ class GivenBack:
         seq: The journal entry that ends the stretch.
         workers_alive: Whether a worker is there to go on; else people are told so.
         stopped: Why the agent may not go on here, or None.
+        withheld: The agent's withheld replies that nobody decided on; they stay.
     """
 
     seq: int
     workers_alive: bool
     stopped: str | None = None
+    withheld: int = 0
 
 
 async def take_over(
@@ -302,9 +304,10 @@ def _let_go(
 ) -> GivenBack:
     me = operator(by.name)
     alive = any(w.alive for w in tx.workers())
+    undecided = len(history.standing.withheld)
     if how.to not in PLACES:
         offered = offer(tx, history, hold, me, how.to, how.why or None)
-        return GivenBack(seq=offered, workers_alive=alive)
+        return GivenBack(seq=offered, workers_alive=alive, withheld=undecided)
     _drop_agents_drafts(tx, history)
     outcome = release(history.lock, hold, tx.now)
     entry = tx.append_as(
@@ -322,7 +325,9 @@ def _let_go(
     if isinstance(outcome, Released):
         tx.save_lock(outcome.lock)
     stopped = history.stopped or history.standing.paused
-    return GivenBack(seq=entry.seq, workers_alive=alive, stopped=stopped)
+    return GivenBack(
+        seq=entry.seq, workers_alive=alive, stopped=stopped, withheld=undecided
+    )
 
 
 def _drop_agents_drafts(tx: Transaction, history: History) -> None:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.cli.conftest import Handoff, opened
+from tests.cli.conftest import Handoff, message, opened
 
 
 def test_where_no_reply_is_withheld_the_command_says_so(handoff: Handoff) -> None:
@@ -54,3 +54,20 @@ def test_f108_a_reply_is_held_off_and_taken_back(
     assert again.code == 1
     assert gone["state"] == "discarded"
     assert waiting is not None
+
+
+def test_f55_whoever_resolves_over_a_withheld_reply_is_told_and_so_is_the_house(
+    at_sundry: Handoff,
+) -> None:
+    line = message(text="Hello?", channel="pigeon", **{"from": "buyer@example.com"})
+    ticket = at_sundry("ingest", "-", stdin=line).lines[0]["ticket"]
+    at_sundry("worker", "--drain")
+    at_sundry("take", ticket)
+    while_held = at_sundry("overview", "--json").json["undelivered"]
+    given = at_sundry("release", ticket, "--to", "resolved")
+    after = at_sundry("overview")
+
+    assert while_held == []
+    assert given.code == 0
+    assert "1 withheld reply is not decided: it stays unsent" in given.err
+    assert f"undelivered  1 reply: {ticket} (withheld)" in after.out

@@ -68,6 +68,28 @@ async def picked(pilot: Pilot[None], app: HandoffApp, choice: str) -> None:
     await press(pilot, *["down"] * ids.index(choice), "enter")
 
 
+async def test_f55_resolving_over_a_withheld_reply_is_asked_once_more(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("Where is my parcel?")
+    await counter.answers(await counter.works(ticket), "It is on its way.")
+    await counter.hands_over_to(ticket, ME)
+    assert (await stored(counter.store, ticket)).standing.withheld
+    async with sitting(counter.store) as (pilot, app):
+        await shown(pilot, app, ticket)
+        await until(pilot, lambda: app.screen is desk_of(app))
+        await until(pilot, lambda: "YOU HOLD" in pane_text(app, "banner"))
+        await press(pilot, "R")
+        await until(pilot, lambda: isinstance(app.screen, GiveBackPanel))
+        assert "1 withheld reply is not decided: it stays unsent" in screen_text(app)
+        await picked(pilot, app, "resolved")
+        await until(pilot, lambda: "enter again resolves" in screen_text(app))
+        assert (await stored(counter.store, ticket)).standing.held_by == ME.name
+        await press(pilot, "enter")
+        await until(pilot, lambda: "Resolved" in told(app))
+    assert (await stored(counter.store, ticket)).standing.resolved
+
+
 # A ticket that is offered
 
 
