@@ -18,7 +18,11 @@ MARKS = 4
 """Combining marks kept on one letter; more would paint over the lines around it."""
 
 _NEWLINES = re.compile("\r\n|[\n\x85\u2028\u2029]")
+_LINE_ENDS = re.compile("\r\n?|[\n\x85\u2028\u2029]")
 _JOINER = "\u200d"
+_JOINERS = {_JOINER, "\u200c"}
+_LATIN = "\u0590"
+"""Scripts before this one need no joiner between letters."""
 _SELECTORS = {"\ufe0e", "\ufe0f"}
 _INVISIBLE = frozenset(
     "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0"
@@ -57,6 +61,43 @@ def one_line(text: str, limit: int = 200) -> str:
     """
     head = _NEWLINES.sub("⏎", text[:limit].strip("\r\n"))
     return _line(head) + ("…" if len(text) > limit else "")
+
+
+def written(text: str) -> str:
+    """Text that becomes a person's own, as pasted: only what its readers will see.
+
+    What can't be seen is left out: a stand-in would go to the buyer as words. A lone
+    carriage return ends a line, since terminals paste one. What joins or separates
+    letters stays where a script or an emoji needs it.
+    """
+    return "\n".join(_visible(part) for part in _LINE_ENDS.split(text))
+
+
+def _visible(line: str) -> str:
+    if line.isascii() and line.isprintable():
+        return line
+    spaced = unicodedata.normalize("NFC", line)
+    out: list[str] = []
+    marks = 0
+    for i, char in enumerate(spaced):
+        unseen = _hidden(spaced, i) and not _joins(spaced, i)
+        if unseen or (char < " " and char != "\t") or char == "\x7f":
+            continue
+        mark = unicodedata.category(char) in {"Mn", "Me"}
+        marks = marks + 1 if mark else 0
+        if marks <= MARKS:
+            out.append(char if char in _JOINERS else _shown(spaced, i))
+    return "".join(out)
+
+
+def _joins(line: str, i: int) -> bool:
+    """Whether a joiner stands between letters of a script that needs it."""
+    around = line[i - 1 : i] + line[i + 1 : i + 2]
+    return (
+        line[i] in _JOINERS
+        and len(around) == 2  # noqa: PLR2004 # one at each side
+        and all(c >= _LATIN and unicodedata.category(c)[0] in "LM" for c in around)
+    )
 
 
 def changed(text: str) -> bool:

@@ -15,6 +15,7 @@ from textual.widgets import Input
 from typing_extensions import override
 
 from console.widgets.line_view import LineView
+from console.widgets.one_line import OneLine
 from console.widgets.spans import Line, fit, line
 from core.cleanse import cleanse, one_line
 from core.decision import Decision
@@ -184,7 +185,7 @@ class ArgumentsForm(VerticalScroll):
         await self.remove_children()
         rows: list[Vertical] = []
         for n, field in enumerate(self.fields):
-            box = Input(
+            box = OneLine(
                 field.text, placeholder=field.hint, compact=True, id=f"argument-{n}"
             )
             name = LineView([line((fit(one_line(field.name, 40), 15), "dim"))])

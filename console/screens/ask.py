@@ -11,6 +11,7 @@ from console.screens.pace import paced
 from console.screens.panel import Panel
 from console.widgets.choices import Choice, Choices
 from console.widgets.line_view import LineView
+from console.widgets.one_line import OneLine
 from console.widgets.spans import EMPTY, Line, line
 
 
@@ -49,7 +50,7 @@ class AskPanel(Panel[str]):
         )
         with Vertical(id="panel"):
             yield LineView([*head, EMPTY], id="panel-head")
-            yield Input(id="panel-note", placeholder=self.hint)
+            yield OneLine(id="panel-note", placeholder=self.hint)
             yield LineView([keys], id="panel-keys")
 
     @override

@@ -15,6 +15,7 @@ from console.screens.searching import SearchPanel
 from console.widgets.choices import Choice, Choices
 from console.widgets.line_view import LineView
 from console.widgets.macro_lines import macro_lines
+from console.widgets.one_line import OneLine
 from console.widgets.spans import EMPTY, Line, line, paragraph
 from core.cleanse import cleanse, one_line
 from core.written import Unreadable, Written
@@ -41,7 +42,7 @@ class CannedPanel(SearchPanel[Written]):
     def compose(self) -> ComposeResult:
         keys = line(("enter", "key"), (" writes it   ", "dim"), ("esc", "key"))
         with Vertical(id="panel"):
-            yield Input(id="panel-find", placeholder="written replies and macros")
+            yield OneLine(id="panel-find", placeholder="written replies and macros")
             yield Choices(self.found(""), id="choices")
             yield LineView(id="panel-head")
             yield LineView([line(*keys, (" back", "dim"))], id="panel-keys")

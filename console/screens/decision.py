@@ -21,6 +21,7 @@ from console.screens.arguments import (
 from console.screens.card import UNREAD, CardPanel
 from console.screens.pace import paced
 from console.widgets.line_view import LineView
+from console.widgets.one_line import OneLine
 from console.widgets.sight import Sight
 from console.widgets.spans import Line, line
 from core.cleanse import one_line
@@ -81,7 +82,7 @@ class DecisionPanel(CardPanel[Ruling]):
     def compose(self) -> ComposeResult:
         with Vertical(id="panel", classes="-card"):
             yield LineView(id="card")
-            yield Input(id="card-why", placeholder="why it is rejected")
+            yield OneLine(id="card-why", placeholder="why it is rejected")
             yield ArgumentsForm(id="card-form")
             yield LineView(id="card-judged")
             yield LineView(id="panel-keys")

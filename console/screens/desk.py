@@ -30,6 +30,7 @@ from console.screens.team_acts import TeamActs
 from console.screens.work_acts import WorkActs
 from console.widgets.composer import Composer
 from console.widgets.line_view import LineView, Painted
+from console.widgets.one_line import OneLine
 from console.widgets.queue import Queue
 from console.widgets.timeline import Timeline
 from console.wording import empty_words
@@ -95,7 +96,7 @@ class Desk(DeskUpsets):
                 yield Composer(id="composer")
             with Vertical(id="right"):
                 yield LineView(id="chart")
-        yield Input(id="find", compact=True)
+        yield OneLine(id="find", compact=True)
         yield LineView(id="hints")
 
     def on_mount(self) -> None:

@@ -12,6 +12,7 @@ from console.screens.pace import paced
 from console.screens.panel import Panel
 from console.widgets.choices import Choice, Choices
 from console.widgets.line_view import LineView
+from console.widgets.one_line import OneLine
 from console.widgets.spans import EMPTY, Line, line
 from console.wording import undecided_words
 from core.cleanse import one_line
@@ -59,7 +60,7 @@ class GiveBackPanel(Panel[GiveBack | Sleep]):
                 [EMPTY, line(("note for the agent ", "dim"), ("tab", "key"))],
                 id="panel-label",
             )
-            yield Input(id="panel-note", placeholder="what it should know or do")
+            yield OneLine(id="panel-note", placeholder="what it should know or do")
             yield LineView(
                 [
                     line(

@@ -14,6 +14,7 @@ from console.screens.pace import paced
 from console.screens.panel import Panel
 from console.widgets.line_view import LineView
 from console.widgets.macro_lines import macro_lines
+from console.widgets.one_line import OneLine
 from console.widgets.spans import EMPTY, line
 from core.cleanse import one_line
 from core.ticket import TicketId
@@ -52,7 +53,7 @@ class MacroPanel(Panel[Mapping[str, str]]):
             yield LineView(id="panel-head")
             for number, name in enumerate(self.missing):
                 hint = f"{name}: the chart does not say it"
-                yield Input(id=f"gap-{number}", classes="-gap", placeholder=hint)
+                yield OneLine(id=f"gap-{number}", classes="-gap", placeholder=hint)
             yield LineView([keys], id="panel-keys")
 
     @override

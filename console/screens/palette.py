@@ -18,6 +18,7 @@ from console.screens.pace import paced
 from console.screens.searching import SearchPanel
 from console.widgets.choices import Choice, Choices
 from console.widgets.line_view import LineView
+from console.widgets.one_line import OneLine
 from console.widgets.spans import fit, line
 from core.cleanse import one_line
 from core.history import QueueRow
@@ -128,7 +129,7 @@ class PalettePanel(SearchPanel[str]):
             ("enter", "key"), (" does it   ", "dim"), ("esc", "key"), (" back", "dim")
         )
         with Vertical(id="panel"):
-            yield Input(
+            yield OneLine(
                 id="panel-find",
                 placeholder="an action, ticket, buyer, reply, macro, theme",
             )

@@ -14,7 +14,7 @@ from console.widgets.composer import Editor
 from console.widgets.line_view import LineView
 from console.widgets.spans import EMPTY, Line, line, paragraph
 from console.wording import clock_time
-from core.cleanse import cleanse
+from core.cleanse import cleanse, written
 from core.history import Reply
 
 
@@ -124,7 +124,7 @@ class WithheldPanel(Panel[Caught]):
         self.set_class(editing, "-override")
         editor = self.query_one("#card-input", Editor)
         if editing:
-            editor.load_text(cleanse(self.reply.text, limit=100_000, lines=5000))
+            editor.load_text(written(self.reply.text))
             editor.focus()
         else:
             self.set_focus(None)

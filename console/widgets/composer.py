@@ -1,8 +1,8 @@
 """Where a person writes: a reply while holding the ticket, a note at any time.
 
-Letters typed here never act, pasting never sends, and what is pasted is cleansed
-first, since the editor would paint raw escapes. Editing keys run as the keys come
-in: the library runs bound keys later than printable ones, so that fast typing of
+Letters typed here never act, pasting never sends, and of what is pasted nothing comes
+in that nobody sees: the editor would paint raw escapes. Editing keys run as the keys
+come in: the library runs bound keys later than printable ones, so that fast typing of
 `b a backspace c` would lose the order.
 """
 
@@ -18,10 +18,10 @@ from typing_extensions import override
 
 from console.widgets.line_view import LineView
 from console.widgets.spans import Line, clip
-from core.cleanse import cleanse
+from core.cleanse import written
 
-PASTE = 20_000
-"""Characters that one paste may bring."""
+LONGEST, LINES = 100_000, 5000
+"""Characters and lines that a text may come to by pasting."""
 
 
 class Editor(TextArea):
@@ -110,8 +110,23 @@ class Editor(TextArea):
     async def _on_paste(self, event: events.Paste) -> None:
         event.stop()
         event.prevent_default()
-        safe = cleanse(event.text, limit=PASTE, lines=2000)
-        self.insert(safe)
+        self.bring(event.text)
+
+    def bring(self, text: str) -> None:
+        """Puts a text in the place of what is selected: all of it, or nothing."""
+        safe = written(text)
+        left = self.text.replace(self.selected_text, "", 1)
+        if len(left) + len(safe) > LONGEST or (left + safe).count("\n") >= LINES:
+            self.notify(
+                f"Nothing was pasted: with its {len(safe):,} characters the text would "
+                f"be longer than {LONGEST:,} characters or {LINES:,} lines",
+                severity="warning",
+                markup=False,
+            )
+            return
+        put = self._replace_via_keyboard(safe, *self.selection)
+        if put is not None:
+            self.move_cursor(put.end_location)
 
 
 class Composer(Vertical):
@@ -150,7 +165,7 @@ class Composer(Vertical):
 
     def insert(self, text: str) -> None:
         """Puts a written reply where the cursor is."""
-        self.editor.insert(cleanse(text, limit=PASTE, lines=2000))
+        self.editor.bring(text)
 
     def on_editor_slash(self, event: Editor.Slash) -> None:
         """Asks for written replies."""
@@ -164,7 +179,8 @@ class Composer(Vertical):
 
     def fill(self, text: str) -> None:
         """Puts a draft into the editor; that is no edit of the person's."""
-        safe = cleanse(text, limit=100_000, lines=5000)
+        # what stands there was cleansed as it came, and is not cut under the cursor
+        safe = text if text == self.editor.text else written(text)
         self._filled = safe
         if self.editor.text != safe:
             self.editor.load_text(safe)
