@@ -1,6 +1,6 @@
 """A question with one line for the answer: a reason, a time, a name, a whisper."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -16,10 +16,21 @@ from console.widgets.spans import EMPTY, Line, line
 
 
 class AskPanel(Panel[str]):
-    """Asks for a line of text; enter answers, where it was meant."""
+    """Asks for a line of text; enter answers, where it was meant.
 
-    def __init__(
-        self, title: str, *, hint: str, does: str, words: str = "", empty: bool = False
+    It stays, with what is written, until that can be an answer.
+    """
+
+    def __init__(  # noqa: PLR0913 # each by its name
+        self,
+        title: str,
+        *,
+        hint: str,
+        does: str,
+        words: str = "",
+        empty: bool = False,
+        needs: str = "a reason",
+        wrong: Callable[[str], str | None] = lambda _: None,
     ) -> None:
         """Makes the question.
 
@@ -29,6 +40,8 @@ class AskPanel(Panel[str]):
             does: What enter does, as in "pauses".
             words: More to know before answering.
             empty: Whether no answer is one.
+            needs: What is needed, said where nothing was written.
+            wrong: Why a text can't be the answer, in one safe line, or None.
         """
         super().__init__()
         self.asked = title
@@ -36,6 +49,8 @@ class AskPanel(Panel[str]):
         self.does = does
         self.words = words
         self.empty = empty
+        self.needs = needs
+        self.wrong = wrong
 
     @override
     def compose(self) -> ComposeResult:
@@ -62,11 +77,26 @@ class AskPanel(Panel[str]):
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Answers."""
         event.stop()
-        text = event.value.strip()
-        if text or self.empty:
-            paced(self.app).meant(
-                lambda: self.dismiss(text), "nothing was done", after="text"
-            )
+        self._answer()
+
+    @override
+    def pressed(self, key: str) -> bool:
+        """What sends a text elsewhere answers too."""
+        if key in {"ctrl+s", "ctrl+enter"}:
+            self._answer()
+            return True
+        return False
+
+    def _answer(self) -> None:
+        text = self.query_one(Input).value.strip()
+        lacks = f"{self.needs} is needed" if not text and not self.empty else None
+        wrong = lacks or self.wrong(text)
+        if wrong is not None:
+            self.tell(wrong)
+            return
+        paced(self.app).meant(
+            lambda: self.dismiss(text), "nothing was done", after="text"
+        )
 
 
 class PickPanel(Panel[str]):

@@ -188,6 +188,9 @@ class DecisionPanel(CardPanel[Ruling]):
         if key in {"ctrl+s", "ctrl+enter"} and self.asking == "override":
             self._if_meant(self._override, "nothing was approved")
             return True
+        if key in {"ctrl+s", "ctrl+enter"}:
+            self._reject()
+            return True
         return False
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
@@ -195,14 +198,17 @@ class DecisionPanel(CardPanel[Ruling]):
         event.stop()
         if self.asking == "override":
             self.focus_next()
-            return
-        why = event.value.strip()
+        else:
+            self._reject()
+
+    def _reject(self) -> None:
+        why = self.query_one("#card-why", Input).value.strip()
         if why:
             self._if_meant(
                 lambda: self._rule("reject", why, None), "nothing was rejected"
             )
         else:
-            self.notify("A rejection needs a reason.", severity="warning", markup=False)
+            self.tell("a reason is needed")
 
     def learn(self, spec: ToolSpec | None) -> None:
         """Takes the tool as its server describes it, once that is known."""

@@ -32,7 +32,7 @@ class DeskSleeping(DeskCanned, inherit_bindings=False):
 
         def sleep(text: str) -> None:
             until = self._moment(text)
-            if until is not None:
+            if until is not None:  # as the panel saw to
                 self.note_own(ticket)
                 self.act(self._sleep(ticket, until, note))
 
@@ -41,6 +41,8 @@ class DeskSleeping(DeskCanned, inherit_bindings=False):
             hint="30m, 3h, 2d, 17:30, tomorrow, mon 9:00",
             does="lets it sleep",
             words="A message of the buyer wakes it at once. Who holds it lets go.",
+            needs="a time",
+            wrong=self._no_moment,
         )
         self._ask(panel, sleep)
 
@@ -53,8 +55,11 @@ class DeskSleeping(DeskCanned, inherit_bindings=False):
         return await self.team.snooze(ticket, until)
 
     def _moment(self, text: str) -> datetime | None:
-        until = moment(text, self.reads.now(), self.services.zone)
+        return moment(text, self.reads.now(), self.services.zone)
+
+    def _no_moment(self, text: str) -> str | None:
+        """Why a ticket can't sleep until then."""
+        until, said = self._moment(text), one_line(text, 16)
         if until is None:
-            said = one_line(text, 40)
-            self.tell(f"“{said}” is no time: 30m, 3h, 2d, 17:30, mon 9:00", good=False)
-        return until
+            return f"“{said}” is no time: 30m, 3h, 2d, 17:30, mon 9:00"
+        return f"“{said}” has passed" if until <= self.reads.now() else None

@@ -114,6 +114,7 @@ class DeskTeam(DeskCommands, inherit_bindings=False):
             f"Whisper to the agent on {one_line(ticket, 40)}",
             hint="what it should know or do; the buyer never sees this",
             does="whispers",
+            needs="a text",
         )
         self._ask(panel, lambda text: self.act(self.team.whisper(ticket, text)))
 
@@ -247,7 +248,13 @@ class DeskTeam(DeskCommands, inherit_bindings=False):
 
     def _change(self, change: Change, seen: Overview) -> None:
         if change.what == "add":
-            panel = AskPanel("Who works here now?", hint="their name", does="adds them")
+            panel = AskPanel(
+                "Who works here now?",
+                hint="their name",
+                does="adds them",
+                needs="a name",
+                wrong=lambda name: _taken(name, seen),
+            )
             self._ask(panel, lambda name: self.act(self.team.add(name)))
             return
         who = next((o for o in seen.people if o.name == change.name), None)
@@ -269,3 +276,9 @@ class DeskTeam(DeskCommands, inherit_bindings=False):
 
         panel_ = SurePanel([line((name, "strong")), EMPTY], words, "nobody was changed")
         self.app.push_screen(panel_, answer)
+
+
+def _taken(name: str, seen: Overview) -> str | None:
+    """Why nobody can be added under a name."""
+    there = any(o.name == name for o in seen.people)
+    return f"{one_line(name, 40)} works here already" if there else None

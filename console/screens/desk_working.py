@@ -117,6 +117,7 @@ class DeskWorking(DeskFinding, inherit_bindings=False):
                 f"How do you know of {one_line(action, 40)}?",
                 hint="what its provider says",
                 does="settles it",
+                needs="evidence",
             )
             self._ask(
                 panel,
@@ -142,6 +143,7 @@ class DeskWorking(DeskFinding, inherit_bindings=False):
                 f"What shows that it is {one_line(name, 60)}?",
                 hint="the evidence; it is kept",
                 does="records it",
+                needs="evidence",
             )
             self._ask(panel, lambda why: self.act(self.work.verify(ticket, name, why)))
 
@@ -151,6 +153,7 @@ class DeskWorking(DeskFinding, inherit_bindings=False):
                     "Which customer is writing?",
                     hint="the customer's id in the shop",
                     does="goes on",
+                    needs="a customer's id",
                 )
                 self._ask(panel, customer)
                 return
@@ -190,10 +193,7 @@ class DeskWorking(DeskFinding, inherit_bindings=False):
 
         def amend(text: str) -> None:
             patch = _patch(text)
-            if patch is None:
-                said = one_line(text, 40)
-                self.tell(f"“{said}” is no field = value", good=False)
-            else:
+            if patch is not None:  # as the panel saw to
                 self.act(self.work.state(ticket, patch))
 
         panel = AskPanel(
@@ -201,6 +201,8 @@ class DeskWorking(DeskFinding, inherit_bindings=False):
             hint='order = SU-1 · waits_for = · or JSON {"order": "SU-1"}',
             does="amends it",
             words="A field without a value is removed.",
+            needs="a field",
+            wrong=_no_patch,
         )
         self._ask(panel, amend)
 
@@ -220,6 +222,12 @@ def _approved(decision: Decision) -> Choice:
 
 def _does(spec: ToolSpec) -> str:
     return f"  {one_line(spec.description, 60)}"
+
+
+def _no_patch(text: str) -> str | None:
+    """Why a line amends nothing."""
+    said = one_line(text, 24)
+    return None if _patch(text) is not None else f"“{said}” is no field = value"
 
 
 def _patch(text: str) -> "JsonObject | None":

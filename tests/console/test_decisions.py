@@ -132,7 +132,8 @@ async def test_a_decision_is_rejected_with_a_reason_only(counter: Counter) -> No
         await card_opened(pilot, app)
         await press(pilot, "x", "enter")
         assert isinstance(app.screen, DecisionPanel)
-        await press(pilot, *"[/] y %s {x}", "enter")
+        await until(pilot, lambda: "a reason is needed" in screen_text(app))
+        await press(pilot, *"[/] y %s {x}", "ctrl+s")
         await until(pilot, lambda: "D-1 rejected" in told(app))
         decision = (await stored(counter.store, ticket)).decisions[0]
         assert (decision.state.value, decision.why) == ("rejected", "[/] y %s {x}")

@@ -94,15 +94,46 @@ async def test_a_snoozed_ticket_sleeps_and_no_time_is_told(counter: Counter) -> 
     async with app.run_test(size=WIDE) as pilot:
         await read(pilot, app)
         await press(pilot, "z")
-        await answered(pilot, app, "soonish")
-        await until(pilot, lambda: "“soonish” is no time" in told(app))
-        await press(pilot, "z")
+        await until(pilot, lambda: app.screen is not desk_of(app))
+        await until(pilot, lambda: app.screen.listening)
+        for text, wrong in (
+            ("", "a time is needed"),
+            ("soonish", "“soonish” is no time: 30m, 3h"),
+            ("0m", "“0m” has passed"),
+        ):
+            await press(pilot, "ctrl+u", *text, "enter")
+            await until(pilot, lambda words=wrong: words in screen_text(app))
+        await press(pilot, "ctrl+u")
         await answered(pilot, app, "3h")
         await until(pilot, lambda: "It sleeps" in told(app))
         standing = await counter.store.read(lambda tx: tx.standing(ticket))
         assert standing.snoozed_until is not None
         await press(pilot, "6")
         await until(pilot, lambda: "asleep until" in screen_text(app))
+
+
+async def test_a_question_says_what_it_needs_and_is_answered_by_either_key(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("Where is it?")
+    app = app_on(counter.store)
+    async with app.run_test(size=WIDE) as pilot:
+        await read(pilot, app)
+        for key, answers, needed in (
+            ("T", "enter", "a reason is needed"),
+            ("W", "ctrl+s", "a text is needed"),
+        ):
+            await press(pilot, key)
+            await until(pilot, lambda: app.screen is not desk_of(app))
+            await until(pilot, lambda: app.screen.listening)
+            await press(pilot, answers)
+            await until(pilot, lambda words=needed: words in screen_text(app))
+            if key == "T":
+                await press(pilot, "escape")
+        await press(pilot, *"be kind", "ctrl+s")
+        await until(pilot, lambda: "The agent reads it" in told(app))
+    journal = (await counter.store.read(lambda tx: tx.history(ticket))).journal
+    assert [e.body.text for e in journal if isinstance(e.body, Note)] == ["be kind"]
 
 
 async def test_a_supervisor_takes_a_ticket_away_with_a_reason(
