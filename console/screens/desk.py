@@ -41,6 +41,9 @@ from core.ticket import TicketId
 REST = 0.1
 """Seconds that the cursor rests on a ticket before it is read."""
 
+LATE = 0.1
+"""Seconds of reading after which the panes of the ticket before are blank."""
+
 HOUSE = 2
 """Seconds after which an open overview is read again."""
 
@@ -191,7 +194,9 @@ class Desk(DeskUpsets):
         if self.reads.filter:
             words = f"Nothing matches “{self.reads.filter}”. esc clears the filter."
         queue.empty_words, queue.view = words, self.reads.view
-        queue.show(window.glance, offset=window.offset, total=window.total)
+        queue.show(
+            window.glance, offset=window.offset, total=window.total, anew=window.anew
+        )
         nothing = self.reads.counts.get("all", 1) == 0 and not self.reads.filter
         changed = nothing != self.has_class("-empty")
         self.set_class(nothing, "-empty")
@@ -246,6 +251,12 @@ class Desk(DeskUpsets):
             exclusive=True,
             exit_on_error=False,
         )
+        self._rest = self.set_timer(LATE, self._late)
+
+    def _late(self) -> None:
+        """The ticket before is not shown for long under the banner of this one."""
+        if self.ticket() is not None and self.history is None:
+            self.paint_reading()
 
     async def _read(self, ticket: TicketId) -> None:
         with suppress(StoreUnreachable):  # the feed says so, and reads all later

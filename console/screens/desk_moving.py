@@ -138,8 +138,9 @@ class DeskMoving(DeskPanes, inherit_bindings=False):
         self.go(self.pane())
 
     def to_view(self, view: str) -> None:
-        """Shows another view of the queue from its beginning."""
+        """Shows another view of the queue from its beginning, this one as it is now."""
         if view == self.reads.view:
+            self.read_window(self.query_one(Queue).window, anew=True)
             self.go("queue")
             return
         self.reads.look_at(view)
@@ -152,12 +153,12 @@ class DeskMoving(DeskPanes, inherit_bindings=False):
         self.query_one(Queue).expect()
         self.read_window(0)
 
-    def read_window(self, offset: int) -> None:
+    def read_window(self, offset: int, *, anew: bool = False) -> None:
         """Reads a part of the queue in the background."""
 
         async def read() -> None:
             with suppress(StoreUnreachable):  # the feed says so, and reads all later
-                await self.reads.read_window(offset)
+                await self.reads.read_window(offset, anew=anew)
 
         self.run_worker(
             read,  # type: ignore[arg-type] # no coroutine: it may never be started

@@ -54,6 +54,7 @@ class DeskPanes(Front, inherit_bindings=False):
         self.writing: tuple[TicketId, str] | None = None
         self.writing_seen = 0
         self.nearby: tuple[Presence, ...] = ()
+        self.reading = False
 
     def ticket(self) -> TicketId | None:
         """The ticket under the cursor; the desk answers."""
@@ -262,6 +263,17 @@ class DeskPanes(Front, inherit_bindings=False):
         self.paint_composer()
         self.paint_banner()
 
+    def paint_reading(self) -> None:
+        """The ticket is being read; what is written stays where it is."""
+        self.reads.history, self.reading = None, True
+        for name in ("strip", "chart"):
+            self.view(name).draw(lambda _: [line(("reading…", "faint"))])
+        for name in ("strip-rule", "inline-card"):
+            self.view(name).draw(lambda _: [])
+        self.query_one("#inline").remove_class("-open")
+        reader = self._reader("", self.query_one(Timeline).inner_width)
+        self.query_one(Timeline).show((), reader, fresh=True)
+
     def paint_ticket(self, history: History) -> None:
         """Timeline, chart, card and composer of a ticket."""
         timeline = self.query_one(Timeline)
@@ -269,7 +281,8 @@ class DeskPanes(Front, inherit_bindings=False):
         name = one_line(identity.name or "", 60) if identity is not None else ""
         fresh = self.composing != history.ticket.id
         reader = self._reader(name, timeline.inner_width)
-        timeline.show(self.reads.items, reader, fresh=fresh)
+        timeline.show(self.reads.items, reader, fresh=fresh or self.reading)
+        self.reading = False
         self.paint_chart(history)
         self._paint_inline(history)
         if fresh:

@@ -46,11 +46,13 @@ class Window:
         glance: The rows.
         offset: Where they begin.
         total: Tickets in the view.
+        anew: Whether no ticket that has left the view keeps its row.
     """
 
     glance: Glance
     offset: int
     total: int
+    anew: bool = False
 
 
 class Shown(Protocol):
@@ -106,6 +108,7 @@ class Reads:
         self._busy = False
         self._sorted_at = 0.0
         self._unsorted = False
+        self._begun = self._newest = 0
         self._ahead = services.clock.now() - services.clock.now()
 
     def now(self) -> datetime:
@@ -180,8 +183,25 @@ class Reads:
         finally:
             self._following = False
 
-    async def read_window(self, offset: int) -> None:
-        """Reads a part of the queue and shows it."""
+    async def read_window(self, offset: int, *, anew: bool = False) -> None:
+        """Reads a part of the queue and shows it.
+
+        Of two readings at once, the one that began first is done again where it ends
+        last; and what changes during one is not in it, so the list is not sorted yet.
+
+        Args:
+            offset: Where it begins.
+            anew: Whether no ticket that has left the view keeps its row.
+        """
+        self._begun += 1
+        begun, unsorted, self._unsorted = self._begun, self._unsorted, False
+        try:
+            await self._read_window(offset, begun, anew=anew)
+        except BaseException:
+            self._unsorted = self._unsorted or unsorted
+            raise
+
+    async def _read_window(self, offset: int, begun: int, *, anew: bool) -> None:
         view, words = self.view, self.filter
         query = QueueQuery(
             view=view,
@@ -195,7 +215,10 @@ class Reads:
         found = await glance(self._services.store, query, also)
         if (view, words) != (self.view, self.filter):
             return
-        self._sorted_at, self._unsorted = time.monotonic(), False
+        if begun < self._newest:
+            await self.read_window(offset, anew=anew)
+            return
+        self._newest, self._sorted_at = begun, time.monotonic()
         self._took(found)
         if not self._landed and not found.ids and self._first_with_rows():
             await self.read_window(0)
@@ -204,7 +227,8 @@ class Reads:
         end = offset + len(found.ids)
         more = PAGE if len(found.ids) == PAGE else 0
         total = end + more if words else max(self._listed(view), end)
-        self._shown.window_read(Window(glance=found, offset=offset, total=total))
+        window = Window(glance=found, offset=offset, total=total, anew=anew)
+        self._shown.window_read(window)
 
     def _listed(self, view: str) -> int:
         """How many rows a view has; among the approvals not all wait for a person."""

@@ -91,7 +91,9 @@ class Queue(Painted, can_focus=True, inherit_bindings=False):
         self.places.let_go()
         self.refresh()
 
-    def show(self, glance: Glance, *, offset: int, total: int) -> None:
+    def show(
+        self, glance: Glance, *, offset: int, total: int, anew: bool = False
+    ) -> None:
         """Shows a window of the queue as it was read.
 
         In another view or filter the cursor goes to the first row, or to where the
@@ -101,11 +103,14 @@ class Queue(Painted, can_focus=True, inherit_bindings=False):
             glance: The rows, in the queue's order.
             offset: Where they begin.
             total: Tickets in this view.
+            anew: Whether a ticket that has left the view keeps no row.
         """
         fresh = self.awaits and not offset
         if fresh:
             self.cursor, self.awaits = None, False
             self.places.kept = None
+        if anew and self._has_left(glance, offset):
+            self.cursor = None
         chosen = None if self.cursor is None else (self.cursor, self.cursor_at)
         self.places.load(glance.ids, offset=offset, total=total, chosen=chosen)
         if self.places.kept is not None:
@@ -117,6 +122,12 @@ class Queue(Painted, can_focus=True, inherit_bindings=False):
         self._follow_cursor()
         self._wrap_empty()
         self.refresh()
+
+    def _has_left(self, glance: Glance, offset: int) -> bool:
+        """Whether the selected ticket is not where these rows say it should be."""
+        inside = offset <= self.cursor_at <= offset + len(glance.ids)
+        here = self.places.kept is not None or inside
+        return here and self.cursor not in glance.ids
 
     def renew(self, glance: Glance) -> None:
         """Shows rows that were read again; the order stays."""
