@@ -57,12 +57,23 @@ class DeskCanned(DeskActing, inherit_bindings=False):
         if history is None:
             self.write_later("canned")
             return
-        if self.pane() != "composer":
+        pane, noting = self.pane(), self.noting
+        if pane != "composer":
             self.noting = False
             self.composer_again()
         values = values_of(history, self.me)
         panel = CannedPanel(self.written, partial(filled, values=values))
-        self.app.push_screen(panel, partial(self._chosen, history, values))
+
+        def answer(said: Written | None) -> None:
+            if said is not None:
+                self._chosen(history, values, said)
+                return
+            if noting and self.ticket() == history.ticket.id:
+                self.noting = True
+                self.composer_again()
+            self.go(pane)
+
+        self.app.push_screen(panel, answer)
         self.act(self._learn_written(panel))
 
     def use_written(self, said: Written) -> None:
@@ -82,11 +93,9 @@ class DeskCanned(DeskActing, inherit_bindings=False):
         return Said(words="", done=True)
 
     def _chosen(
-        self, history: History, values: Mapping[str, str], said: Written | None
+        self, history: History, values: Mapping[str, str], said: Written
     ) -> None:
-        if said is None:
-            self.go("composer")
-        elif said.is_macro:
+        if said.is_macro:
             panel = MacroPanel(history.ticket.id, said, values)
             self.app.push_screen(panel, partial(self._perform, history, said))
         else:

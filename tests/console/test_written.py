@@ -118,6 +118,25 @@ async def test_files_are_offered_from_any_pane_as_they_are_when_the_list_opens(
         assert desk_of(app).query_one(Composer).text == "By Thursday."
 
 
+async def test_who_leaves_the_written_replies_is_where_they_were(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("Where?")
+    async with sitting(counter.store, canned=FILES) as (pilot, app):
+        desk = desk_of(app)
+        await shown(pilot, app, ticket)
+        await held(pilot, app)
+        for pane in ("queue", "timeline", "composer"):
+            desk.go(pane)
+            await until(pilot, lambda: desk.focused is not None)
+            await press(pilot, "ctrl+o")
+            await until(pilot, lambda: isinstance(app.screen, CannedPanel))
+            await until(pilot, lambda: app.screen.listening)
+            await press(pilot, "escape")
+            await until(pilot, lambda: app.screen is desk)
+            assert desk.pane() == pane
+
+
 async def test_a_macro_is_shown_whole_filled_by_the_person_and_done_by_enter(
     counter: Counter,
 ) -> None:
