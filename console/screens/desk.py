@@ -348,7 +348,7 @@ class Desk(DeskUpsets):
         elif needed := needed_for(self.commands, event.key, here):
             writing = writes_for(self.commands, event.key)
             if not writing or not self.write_later(writing):
-                self.tell(needed, good=False)
+                self.tell(self.after_dropped(needed), good=False)
         return command is not None
 
     def on_key(self, event: events.Key) -> None:

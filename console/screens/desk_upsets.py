@@ -14,6 +14,7 @@ from typing_extensions import override
 from console.keymap import command_for, possible
 from console.screens.card import CardPanel
 from console.screens.desk_notices import DeskNotices
+from console.screens.pace import paced
 from console.screens.panel import Panel
 from console.widgets.queue import Queue
 from console.widgets.timeline import Timeline
@@ -100,8 +101,14 @@ class DeskUpsets(DeskNotices, inherit_bindings=False):
         self._typed_on = now
         if text and not self._typed_told:
             self._typed_told = True
-            self.tell("You write nowhere yet: no key acts until you pause", good=False)
+            words = "You write nowhere yet: no key acts until you pause"
+            self.tell(self.after_dropped(words), good=False)
         return text
+
+    def after_dropped(self, words: str) -> str:
+        """A notice that takes the place of one that a key before it did nothing."""
+        dropped = paced(self.app).dropped(_PAUSE)
+        return f"{dropped[0].upper()}{dropped[1:]}. {words}" if dropped else words
 
     def chart_gone(self, ticket: TicketId) -> None:
         """The ticket on the screen is not in the store any more."""

@@ -51,6 +51,7 @@ class PacedApp(App[None], inherit_bindings=False):
         self._moved_at = self._typed_at = -1e9
         self._gap = self._move_gap = 1e9
         self._meant: tuple[Timer, str] | None = None
+        self._dropped = ("", -1e9)
 
     def note_key(self, event: events.Key) -> None:
         """Takes note of a key before anything acts on it."""
@@ -104,8 +105,14 @@ class PacedApp(App[None], inherit_bindings=False):
         self._meant = mine
         return True
 
+    def dropped(self, seconds: float) -> str:
+        """What was not done because of keys that came so shortly before the last."""
+        words, at = self._dropped
+        return words if self._typed_at - at <= seconds else ""
+
     def _not_meant(self, words: str) -> None:
         """Says it where one looks: in the panel's own line, or in a notice."""
+        self._dropped = (words, self._typed_at)
         if isinstance(self.screen, Panel):
             self.screen.tell(f"keys came too fast, {words}: once more")
             return

@@ -6,6 +6,7 @@ from datetime import timedelta
 from console.keymap import Here, command_for, key_of, with_keys, wrong_key
 from console.keytable import COMMANDS
 from console.screens.desk_notices import _SOON
+from console.screens.pace import Pace
 from console.widgets.composer import Composer
 from console.widgets.queue import Queue
 from core.flows.answer import Leaving
@@ -16,6 +17,7 @@ from tests.console.shown import ME
 from tests.console.steps import (
     desk_of,
     held,
+    key_event,
     pane_text,
     press,
     screen_text,
@@ -85,6 +87,21 @@ async def test_letters_after_a_refused_way_to_write_are_no_commands_until_a_paus
         await asyncio.sleep(1.1)  # a pause after which keys are commands again
         await press(pilot, "1")
         await until(pilot, lambda: desk.reads.view == "human")
+
+
+async def test_what_a_quick_key_did_not_do_is_said_with_what_follows(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("Where?")
+    async with sitting(counter.store, pace=Pace()) as (pilot, app):
+        await shown(pilot, app, ticket)
+        for key in "trHello":
+            app.post_message(key_event(key))
+        await until(pilot, lambda: "You write nowhere yet" in told(app))
+        lost = "Nothing was taken over. "
+        assert f"{lost}Take the ticket over first" in told(app)
+        assert f"{lost}You write nowhere yet: no key acts" in told(app)
+    assert (await stored(counter.store, ticket)).lock.holder is None
 
 
 async def test_who_goes_to_write_on_a_ticket_not_read_yet_writes_in_no_other(
