@@ -167,13 +167,15 @@ LET_GO = "; you no longer hold it"
 """Added where an act gave a ticket back by the way."""
 
 
-def asleep_until(until: str, now: datetime, zone: tzinfo | None) -> str:
+def asleep_until(
+    until: str, now: datetime, zone: tzinfo | None, *, brief: bool = True
+) -> str:
     """Until when a ticket sleeps, as in `asleep until 14:30`."""
     try:
         at = datetime.fromisoformat(until)
     except ValueError:
         return "asleep"
-    return f"asleep until {when(at, now, zone, brief=True)}"
+    return f"asleep until {when(at, now, zone, brief=brief)}"
 
 
 def proposal_words(decision: Decision | None) -> str | None:

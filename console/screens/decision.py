@@ -20,6 +20,7 @@ from console.screens.arguments import (
 )
 from console.screens.card import UNREAD, CardPanel
 from console.screens.pace import paced
+from console.widgets.card_lines import barred_words
 from console.widgets.line_view import LineView
 from console.widgets.one_line import OneLine
 from console.widgets.sight import Sight
@@ -114,6 +115,11 @@ class DecisionPanel(CardPanel[Ruling]):
             return "it has expired: nothing was decided"
         return ""
 
+    @property
+    def _barred(self) -> str:
+        """Why somebody else has to approve, in words, or ""."""
+        return barred_words(self.decision, self.sight(0))
+
     @override
     def _keys(self) -> Line:
         if self._over:
@@ -132,7 +138,11 @@ class DecisionPanel(CardPanel[Ruling]):
                 ("esc", "key"),
                 (" back", "dim"),
             )
+        barred, closes = self._barred, (("esc", "key"), (" close", "dim"))
         reject = (("x", "key"), (" reject", "text"))
+        if barred:
+            rejects = (("    ", "dim"), *reject) if self.sight(0).supervisor else ()
+            return line((f"{barred}   ", "wait"), *closes, *rejects)
         if self.decision.unreadable is not None:
             return line(("▸ esc Cancel", "strong"), ("    ", "dim"), *reject)
         edit = (("    ", "dim"), ("e", "key"), (" edit    ", "text"))
@@ -146,6 +156,10 @@ class DecisionPanel(CardPanel[Ruling]):
         lost = self.decision.unreadable is not None
         if (self._over and key in {"y", "e", "x"}) or (lost and key in {"y", "e"}):
             self.app.bell()
+            return True
+        allowed = "x" if self.sight(0).supervisor else ""
+        if self._barred and key in {"y", "e", "x"} - {allowed}:
+            self.tell(self._barred)
             return True
         match key:
             case "y":

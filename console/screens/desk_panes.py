@@ -161,6 +161,7 @@ class DeskPanes(Front, inherit_bindings=False):
             tool=self._awaited(),
             approved=proposal_words(self.approved()),
             paused_at=paused_at(self.history),
+            supervisor=self.services.operator.role is Role.SUPERVISOR,
         )
 
     def _awaited(self) -> str | None:

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from console.widgets.sight import Sight
 from console.widgets.spans import EMPTY, Line, Span, clip, ends, line, width_of
-from console.wording import count, span_of, what_waits, when
+from console.wording import asleep_until, count, span_of, what_waits, when
 from core.cleanse import one_line
 from core.standing import Standing, status
 from core.ticket import Status, TicketId
@@ -223,9 +223,23 @@ def _free(s: Standing, sight: Sight, workers: int) -> _Said:
             return _Said(role="solid-quiet", symbol="✓", words="Resolved", keys=_TAKE)
         case _:
             lost = f" · {count(len(s.undelivered), 'reply', 'replies')} not delivered"
-            words = f"Waiting for the buyer{lost if s.undelivered else ''}"
-            role = "solid-quiet"
+            lost = lost if s.undelivered else ""
+            if s.snoozed_until is not None:
+                return _asleep(s.snoozed_until, lost, sight)
+            words, role = f"Waiting for the buyer{lost}", "solid-quiet"
     return _Said(role=role, symbol="○", words=words, keys=_TAKE)
+
+
+def _asleep(until: str, lost: str, sight: Sight) -> _Said:
+    said = asleep_until(until, sight.now, sight.zone, brief=False)
+    words = f"{said[0].upper()}{said[1:]}{lost}"
+    return _Said(
+        role="solid-quiet",
+        symbol="○",
+        words=f"{words} · a message of the buyer wakes it",
+        brief=words,
+        keys=_TAKE,
+    )
 
 
 def _next_run(role: str, words: str, sight: Sight) -> _Said:

@@ -44,13 +44,21 @@ def inline_lines(decision: Decision, history: History, sight: Sight) -> list[Lin
         return [clip(spans, sight.width) for spans in lines]
     lines.append(_brief("rule", decision.rule, sight.width))
     lines.append(_since(decision, history))
-    lines.append(
-        line(
-            ("a", "key"),
-            (" opens the card: y approves there, e edits, x rejects", "dim"),
-        )
-    )
+    barred = barred_words(decision, sight)
+    said = f"; {barred}" if barred else ": y approves there, e edits, x rejects"
+    lines.append(line(("a", "key"), (f" opens the card{said}", "dim")))
     return [clip(spans, sight.width) for spans in lines]
+
+
+def barred_words(decision: Decision, sight: Sight) -> str:
+    """Why the person can't approve what waits, in words, or ""."""
+    if not sight.supervisor:
+        return "a supervisor decides"
+    if decision.four_eyes and decision.first == sight.me:
+        return "you approved; another person must too"
+    if decision.proposed_by == sight.me:
+        return "you proposed it; another person must approve"
+    return ""
 
 
 def to_carry_out(history: History, sight: Sight, margin: str = "") -> Line:
@@ -74,7 +82,7 @@ def card_lines(decision: Decision, history: History, sight: Sight) -> list[Line]
     lines = [_head(decision), *_damage(decision), EMPTY]
     for name, value in _fields(decision.stands):
         lines += _field(name, value, width)
-    lines += _other_than_proposed(decision, width)
+    lines += _other_than_proposed(decision, sight)
     lines.append(EMPTY)
     lines += _pair("rule", decision.rule, width)
     lines += _buyer(decision, history, width)
@@ -136,18 +144,18 @@ def _fields(arguments: Json) -> list[tuple[str, str]]:
     ]
 
 
-def _other_than_proposed(decision: Decision, width: int) -> list[Line]:
+def _other_than_proposed(decision: Decision, sight: Sight) -> list[Line]:
     """What the agent had asked for, where the first of two approved something else."""
     if decision.stands == decision.input:
         return []
-    settled = decision.state in READY
-    more = "the agent had proposed" if settled else "e and then ^s approve the same"
+    over = decision.state in READY or barred_words(decision, sight)
+    more = "the agent had proposed" if over else "e and then ^s approve the same"
     lines = [_changed_by(decision, more)]
     before = dict(_fields(decision.input))
     for name, value in _fields(decision.stands):
         if before.get(name) != value:
             proposed = before.get(name, "nothing")
-            lines += _pair("proposed", f"{name} = {proposed}", width)
+            lines += _pair("proposed", f"{name} = {proposed}", sight.width)
     return lines
 
 

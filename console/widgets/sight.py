@@ -25,6 +25,7 @@ class Sight:
         tool: The tool whose answer the run waits for, or None.
         approved: What is approved and not carried out yet, in words, or None.
         paused_at: When the agent was stopped on this ticket, where that is known.
+        supervisor: Whether the operator may decide.
     """
 
     me: str
@@ -38,6 +39,7 @@ class Sight:
     tool: str | None = None
     approved: str | None = None
     paused_at: datetime | None = None
+    supervisor: bool = True
 
 
 def asked_of(history: History | None) -> tuple[int, datetime] | None:

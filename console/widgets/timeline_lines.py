@@ -22,6 +22,7 @@ from console.widgets.timeline_items import Item
 from console.widgets.timeline_values import Reader, brief, more, text_of, value_lines
 from console.wording import (
     DELIVERY,
+    asleep_until,
     clock_time,
     happened,
     quarantined,
@@ -139,6 +140,10 @@ def _body(item: Item, reader: Reader, *, opened: bool) -> list[Line]:  # noqa: C
         case Refused(what=what, rule=rule):
             said = f"refused: {one_line(what, 80)} · {one_line(rule, 120)}"
             return [line((f"✗ {at} {said}", "dim"))]
+        case Snoozed(until=str() as until):
+            asleep = asleep_until(until, entry.at, reader.zone, brief=False)
+            said = f"{one_line(entry.actor.name, 40)} lets it sleep{asleep[6:]}"
+            return [line((f"· {at} {said}", "faint"))]
         case Paused() | Claimed() | Snoozed():
             said = f"{one_line(entry.actor.name, 40)} {happened(entry.body)}"
             return [line((f"· {at} {said}", "faint"))]

@@ -1,6 +1,7 @@
 """A decision's card: nothing is decided by accident, and everything on purpose."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -16,7 +17,8 @@ from console.widgets.queue import Queue
 from console.widgets.spans import plain
 from core.ticket import TicketId
 from core.tool import Approve, Consequence, ToolPolicy, ToolSpec
-from tests.console.counter import Counter
+from tests.console.counter import MIRA, Counter
+from tests.console.shown import ME
 from tests.console.steps import (
     WIDE,
     app_on,
@@ -123,6 +125,33 @@ async def test_rule_06_a_newer_message_comes_onto_the_open_card(
         await counter.writes("No, keep it!", ticket=ticket)
         await until(pilot, lambda: "STALE" in card(app))
         await until(pilot, lambda: "No, keep it!" in card(app))
+
+
+async def test_rule_06_who_may_not_decide_is_told_who_does(counter: Counter) -> None:
+    ticket = await counter.writes("I want my money back.")
+    await counter.proposes(ticket, {"order_id": "O-1"})
+    async with sitting(counter.store, me=MIRA) as (pilot, app):
+        await card_opened(pilot, app)
+        await until(pilot, lambda: app.screen.read_whole)
+        keys = plain(app.screen.query_one("#panel-keys").lines)
+        assert keys == "a supervisor decides   esc close"
+        await press(pilot, "y", "e", "x")
+        assert not app.screen.asking
+        await press(pilot, "escape")
+        await until(pilot, lambda: app.screen is desk_of(app))
+    (pending,) = (await stored(counter.store, ticket)).decisions
+    both = replace(pending, four_eyes=True, first=ME.name)
+    await counter.store.write(lambda tx: tx.save_decision(both))
+    async with sitting(counter.store) as (pilot, app):
+        await card_opened(pilot, app)
+        await until(pilot, lambda: app.screen.read_whole)
+        keys = plain(app.screen.query_one("#panel-keys").lines)
+        assert keys.startswith("you approved; another person must too   esc close")
+        assert keys.endswith("x reject")
+        await press(pilot, "y", "e")
+        assert not app.screen.asking
+        assert app.screen is not desk_of(app)
+    assert await state(counter, ticket) == "pending"
 
 
 async def test_a_decision_is_rejected_with_a_reason_only(counter: Counter) -> None:

@@ -1,7 +1,7 @@
 """What is said in lines, without a terminal: widths, times, keys, colours."""
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
 
 import pytest
@@ -18,10 +18,14 @@ from console.widgets.card_lines import card_lines, inline_lines
 from console.widgets.overview_lines import hold_line, overview_lines
 from console.widgets.sight import Sight
 from console.widgets.spans import in_ascii, plain, width_of
+from console.widgets.timeline_items import Item
+from console.widgets.timeline_lines import lines_of
+from console.widgets.timeline_values import Reader
 from console.wording import doing
 from core.decision import Operator, Role
+from core.journal import Entry, Snoozed
 from core.ports import Pause, Presence, Spent
-from core.ticket import TicketId
+from core.ticket import TicketId, operator
 from core.written import Written, filled
 from tests.console.sample_desk import COUNTS, kitchen, parcel, with_mira
 from tests.console.shown import NOW
@@ -115,6 +119,49 @@ def test_f08_the_card_shows_what_the_first_of_two_changed() -> None:
         assert "900.00" in shown.splitlines()[0]
         assert "CHANGED by Sam" in shown
     assert "amount = 556.00" in shown
+
+
+def test_rule_06_only_who_may_decide_is_offered_the_keys_that_do() -> None:
+    history = kitchen().history()
+    proposal = history.decisions[0]
+    both = replace(proposal, four_eyes=True, first="Noor")
+    for decision, sight, words in (
+        (proposal, SIGHT, "y approves there, e edits, x rejects"),
+        (proposal, replace(SIGHT, supervisor=False), "a supervisor decides"),
+        (both, SIGHT, "you approved; another person must"),
+        (both, replace(SIGHT, me="Sam"), "y approves there, e edits, x rejects"),
+        (replace(both, proposed_by="Sam"), replace(SIGHT, me="Sam"), "you proposed it"),
+    ):
+        last = plain(inline_lines(decision, history, replace(sight, width=80))[-1:])
+        assert words in last
+        assert ("y approves" in last) == words.startswith("y approves")
+
+
+def test_a_ticket_that_sleeps_says_until_when_in_the_persons_time() -> None:
+    scene = with_mira()
+    east = timezone(timedelta(hours=5))
+    sight = replace(SIGHT, width=100, zone=east)
+    for until_, words in (
+        (NOW + timedelta(hours=2), "16:15"),
+        (NOW + timedelta(days=2), "14 Mar 14:15"),
+    ):
+        asleep = replace(
+            scene.standing(),
+            held_by=None,
+            held_since=None,
+            snoozed_until=until_.isoformat(),
+        )
+        banner = plain([banner_line(scene.ticket, asleep, sight, workers=1)])
+        assert f"Asleep until {words} · a message of the buyer wakes it" in banner
+        entry = Entry(
+            seq=9,
+            at=NOW,
+            actor=operator("Noor"),
+            body=Snoozed(until=until_.isoformat()),
+        )
+        reader = Reader(me="Noor", buyer="", zone=east, width=80)
+        said = plain(lines_of(Item(entry=entry), reader, opened=False))
+        assert f"Noor lets it sleep until {words}" in said
 
 
 def test_a_pause_of_everything_is_said_with_its_author() -> None:
