@@ -158,7 +158,7 @@ def undecided_words(withheld: int) -> str:
 
 def what_waits(standing: Standing) -> str:
     """The pending decision in a few words, or "" for none."""
-    for tool, amount, currency, _ in standing.pending.values():
+    for tool, amount, currency, *_ in standing.pending.values():
         return money(amount, currency) or one_line(tool or "", 24)
     return ""
 

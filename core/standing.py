@@ -47,6 +47,9 @@ class Approval(IntEnum):
     """Approved; the ticket's next run carries it out."""
 
 
+_PROPOSED_AT = 4
+"""Where a pending decision has the time of its proposal."""
+
 UNANSWERED_KEPT = 100
 """How many unanswered messages are kept with their times; the last is always."""
 
@@ -67,6 +70,7 @@ class Standing:
         wake_seq: The newest entry that asks the agent to look again.
         attended_seq: The newest entry that the agent had looked at when it let go.
         with_people: Why the ticket is in people's hands, or None.
+        people_since: Since when, where nobody of them has answered the buyer since.
         resolved: Whether it was resolved and nothing came since.
         paused: Why the agent is stopped on this ticket, or None.
         owner: The operator who looks after it while the agent goes on, or None.
@@ -78,7 +82,7 @@ class Standing:
         run_turn: Its turn.
         run_since: Since when it works.
         pending: Decisions that wait for a verdict: id to `[tool, amount, currency,
-            expires_at]`.
+            expires_at, proposed_at]`.
         ready: Ids of approved decisions not executed yet.
         doubts: Ids of actions in doubt.
         withheld: Seqs of agent replies caught by a take-over.
@@ -104,6 +108,7 @@ class Standing:
     wake_seq: int = 0
     attended_seq: int = 0
     with_people: str | None = None
+    people_since: datetime | None = None
     resolved: bool = False
     paused: str | None = None
     owner: str | None = None
@@ -135,6 +140,19 @@ class Standing:
         return self.unanswered[0][1] if self.unanswered else None
 
     @property
+    def ours_since(self) -> datetime | None:
+        """Since when the ticket has waited for somebody here, or None.
+
+        From the oldest of what waits: a message of the buyer, a proposal, or what a
+        person was asked for. So it grows whoever writes meanwhile.
+        """
+        proposed = (at for p in self.pending.values() for at in p[_PROPOSED_AT:])
+        times = [datetime.fromisoformat(at) for at in proposed if at]
+        times += [at for _, at in self.unanswered[:1]]
+        times += [] if self.people_since is None else [self.people_since]
+        return min(times, default=None)
+
+    @property
     def due(self) -> bool:
         """Whether the agent should look, were it free to (protocol "Arrival")."""
         asked = self.last_buyer_seq if self.unanswered else 0
@@ -159,6 +177,15 @@ def replace(standing: Standing, **changes: object) -> Standing:
 
 def fold(standing: Standing, entry: Entry) -> Standing:
     """The standing after one more entry."""
+    s = _folded(standing, entry)
+    if s.with_people is None and s.people_since is not None:
+        return replace(s, people_since=None)
+    if s.with_people is not None and standing.with_people is None:
+        return replace(s, people_since=entry.at)
+    return s
+
+
+def _folded(standing: Standing, entry: Entry) -> Standing:
     s = replace(standing, last_seq=entry.seq, last_at=entry.at)
     match entry.body:
         case Message() as body:
@@ -239,7 +266,7 @@ def _said(s: Standing, entry: Entry, body: Message) -> Standing:
     answers = tuple(u for u in s.unanswered if u[0] <= upto)
     s = replace(_covered(s, upto), last_out=by.value)
     if by is not ActorKind.AGENT:
-        s = _answered_otherwise(s, upto)
+        s = replace(_answered_otherwise(s, upto), people_since=None)
     # one with a channel's own id has gone another way already
     if answers and body.external_id is None:
         return replace(s, on_their_way=(*s.on_their_way, (entry.seq, answers)))
@@ -320,7 +347,9 @@ def _given_back(s: Standing, entry: Entry, body: LockChanged) -> Standing:
             wake = entry.seq if look else s.wake_seq
             return replace(s, with_people=None, attended_seq=attended, wake_seq=wake)
         case "queue":
-            return replace(s, with_people=s.with_people or "given to the queue")
+            people = s.with_people or "given to the queue"
+            since = s.people_since or entry.at
+            return replace(s, with_people=people, people_since=since)
         case _:
             return s
 
@@ -341,11 +370,13 @@ def _decision(s: Standing, entry: Entry, body: DecisionChanged) -> Standing:
     ready = tuple(d for d in s.ready if d != body.decision)
     match body.state:
         case "pending":
+            before = s.pending.get(body.decision, ())[_PROPOSED_AT:]
             pending[body.decision] = (
                 body.tool,
                 body.amount,
                 body.currency,
                 body.expires_at,
+                *(before or (entry.at.isoformat(),)),
             )
             return replace(s, pending=pending)
         case "approved" | "overridden":

@@ -74,8 +74,9 @@ def standing_from_json(stored: Json, version: int) -> Standing:
     if not standing.last_seq and version > 1:
         message = "an empty standing is stored for a ticket that has changed"
         raise ValueError(message)
-    ends = (expires_at for *_, expires_at in standing.pending.values())
-    for time in (standing.snoozed_until, *ends):
+    waiting = standing.pending.values()
+    times = (at for _, _, _, ends, *began in waiting for at in (ends, *began))
+    for time in (standing.snoozed_until, *times):
         if time is not None:
             datetime.fromisoformat(time)
     return standing

@@ -188,14 +188,15 @@ def _harm(s: Standing, word: Status, created_at: datetime) -> tuple[int, int]:
         return _HARM_OVER, -last
     if s.snoozed_until is not None:
         return _HARM_REST, -last
+    ours = last if s.ours_since is None else _micros(s.ours_since)
     if s.waiting_since is not None:
-        return _HARM_WAITING, _micros(s.waiting_since)
+        return _HARM_WAITING, ours
     if s.pending:
         ends = [waiting[3] for waiting in s.pending.values() if waiting[3]]
         soonest = min((datetime.fromisoformat(end) for end in ends), default=None)
         return _HARM_EXPIRING, last if soonest is None else _micros(soonest)
     if s.with_people is not None:
-        return _HARM_PEOPLE, last
+        return _HARM_PEOPLE, ours
     return _HARM_REST, -last
 
 

@@ -64,7 +64,7 @@ def _workers(seen: Overview) -> tuple[str, str, str]:
 
 def _ages(seen: Overview) -> tuple[str, str, str]:
     needs = seen.counts.get("human", 0)
-    since = [r.standing.waiting_since or r.updated_at for r in seen.waiting]
+    since = [r.standing.ours_since or r.updated_at for r in seen.waiting]
     words = f"{needs:,} need a person"
     if since:
         words += f", the oldest for {span_of(seen.now - min(since))}"

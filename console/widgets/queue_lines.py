@@ -36,7 +36,7 @@ def queue_line(
     subject = max(4, width - 2 - 10 - buyer - 2 - waits - 5)
     loud = word.role in LOUD or unread
     verified = row.standing.identity is not None
-    waited = row.standing.waiting_since or row.updated_at
+    waited = row.standing.ours_since or row.updated_at
     return line(
         (word.symbol, word.role),
         ("•" if unread else " ", "buyer"),

@@ -56,6 +56,10 @@ def decided(state: str, decision: str = "D-1") -> tuple[Actor, DecisionChanged]:
     return (AGENT if state == "pending" else operator("sup")), body
 
 
+def escalated() -> tuple[Actor, Escalated]:
+    return AGENT, Escalated(reason="no tool for it", tried="t", summary="s")
+
+
 def delivery(seq: int, state: str) -> tuple[Actor, Delivery]:
     return system("delivery"), Delivery(message_seq=seq, state=state)
 
@@ -104,6 +108,25 @@ def test_rule_03_a_run_that_waits_for_a_decision_is_not_due_until_it_is_there() 
 def test_rule_03_a_person_s_answer_covers_up_to_what_they_had_seen() -> None:
     s = after(said("m1"), taken(), said("m2"), replied("mine", 2, ANA))
     assert [seq for seq, _ in s.unanswered] == [3]
+
+
+def test_what_waits_for_us_ages_from_the_oldest_of_it_whoever_writes_meanwhile() -> (
+    None
+):
+    minute = [T0 + timedelta(minutes=n) for n in range(9)]
+    passed = [said("m1"), replied("somebody will look", 1), escalated()]
+    assert after(said("m1"), replied("a1", 1)).ours_since is None
+    assert after(*passed).ours_since == minute[3]
+    assert after(*passed, said("hello?")).ours_since == minute[3]
+    assert after(*passed, replied("mine", 3, ANA)).ours_since is None
+    again = after(*passed, replied("mine", 3, ANA), said("and?"), said("hello?"))
+    assert again.ours_since == minute[5]
+    lines = [said("m1"), decided("pending"), replied("I asked", 1), decided("pending")]
+    assert after(*lines).ours_since == minute[2]
+    assert after(*lines, said("and?")).ours_since == minute[2]
+    assert after(*lines, decided("rejected")).ours_since is None
+    queued = [*passed, replied("mine", 3, ANA), given_back("queue")]
+    assert after(*queued, said("and?")).ours_since == minute[5]
 
 
 def test_f55_a_release_with_an_unanswered_message_is_due_at_once() -> None:

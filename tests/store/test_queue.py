@@ -107,6 +107,17 @@ async def test_the_queue_is_ordered_by_harm_and_resolved_comes_last(
     assert await _listed(desk, offset=2, limit=2) == ["T-waits-too", "T-run"]
 
 
+async def test_who_insists_does_not_fall_back_in_the_queue(desk: SqlStore) -> None:
+    await desk.write(opened("T-newest"))
+    await desk.write(says(ticket="T-newest"))
+    await _clock_goes_on(desk)
+    for ticket in ("T-waits", "T-escalated"):
+        await desk.write(says("Hello?", ticket))
+    listed = await _listed(desk)
+    assert listed[1:5] == ["T-escalated", "T-waits", "T-waits-too", "T-run"]
+    assert listed.index("T-run") < listed.index("T-newest")
+
+
 @pytest.mark.parametrize(
     ("view", "tickets"),
     [
