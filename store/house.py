@@ -75,16 +75,23 @@ def _mended_rules(r: Row) -> Rules:
 
 
 def save_presence(connection: sa.Connection, said: Presence, now: datetime) -> None:
-    """Stores what an operator's console says of itself now."""
+    """Stores what an operator's console says of itself now.
+
+    Where somebody has several, the one with the last key says where they are and what
+    they do; each says that they are there.
+    """
     values = {
         "ticket": said.ticket,
         "doing": said.doing,
         "active_at": said.active_at,
         "seen_at": now,
     }
-    mine = presence.c.operator == said.operator
-    changed = sa.update(presence).where(mine).values(values)
-    if connection.execute(changed).rowcount == 0:
+    at = presence.c.active_at
+    mine = sa.update(presence).where(presence.c.operator == said.operator)
+    latest = mine.where((at <= said.active_at) | (at > now)).values(values)
+    if connection.execute(latest).rowcount:
+        return
+    if connection.execute(mine.values(seen_at=now)).rowcount == 0:
         new = {"operator": said.operator, **values}
         connection.execute(sa.insert(presence), [new])
 

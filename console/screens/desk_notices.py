@@ -99,11 +99,12 @@ class DeskNotices(DeskWorking, inherit_bindings=False):
             return
         self._said_at, self._said = time.monotonic(), here
         now = self.reads.now()
+        self.active_at = self.active_at or now  # who has just come is here
         said = Presence(
             operator=self.me,
             ticket=here[0],
             doing=here[1],
-            active_at=self.active_at or now,
+            active_at=self.active_at,
             seen_at=now,
         )
         self.run_worker(
