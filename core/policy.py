@@ -42,7 +42,7 @@ class NeedsDecision:
     """A supervisor decides.
 
     Attributes:
-        rule: The rule that asks, in words.
+        rule: The rules that ask, in words, all of them.
         four_eyes: Whether two different people must approve.
     """
 
@@ -114,8 +114,7 @@ def _decide(
     rule = _rule(policy, moved, currency, history.spent_on_ticket(), spent_today)
     if rule is None:
         return Allow()
-    over = policy.four_eyes_over
-    return NeedsDecision(rule=rule, four_eyes=over is not None and moved > over)
+    return NeedsDecision(rule=rule, four_eyes=_needs_two(policy, moved))
 
 
 def _rule(
@@ -125,19 +124,27 @@ def _rule(
     on_ticket: Sums,
     today: Sums,
 ) -> str | None:
+    """All that asks for a decision, or None."""
+    asks: list[str] = []
     if policy.approve is Approve.ALWAYS:
-        return f"{policy.consequence.value} always needs a decision"
+        asks.append(f"{policy.consequence.value} always needs a decision")
     over = policy.approve_over if policy.approve is Approve.OVER else None
     if over is not None and amount > over:
-        return f"{policy.consequence.value} over {over}"
+        asks.append(f"{policy.consequence.value} over {over}")
     for limit, where, before in (
         (policy.limit_per_ticket, "ticket", on_ticket),
         (policy.limit_per_day, "day", today),
     ):
         sums = by_currency([*((v, k) for k, v in before.items()), (amount, currency)])
         if limit is not None and _fills(sums) > limit:
-            return f"over {limit} on one {where}{_several(sums)}"
-    return None
+            asks.append(f"over {limit} on one {where}{_several(sums)}")
+    if asks and _needs_two(policy, amount):
+        asks.append(f"four eyes over {policy.four_eyes_over}")
+    return "; ".join(asks) or None
+
+
+def _needs_two(policy: ToolPolicy, amount: Decimal) -> bool:
+    return policy.four_eyes_over is not None and amount > policy.four_eyes_over
 
 
 def _fills(sums: Sums) -> Decimal:

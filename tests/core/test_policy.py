@@ -58,7 +58,7 @@ def test_above_the_limit_a_supervisor_decides() -> None:
 
 def test_f15_above_the_second_limit_two_people_decide() -> None:
     assert judged(refund("500.01")) == NeedsDecision(
-        rule="money over 50", four_eyes=True
+        rule="money over 50; four eyes over 500", four_eyes=True
     )
 
 
@@ -162,6 +162,14 @@ def test_a_limit_per_ticket_counts_what_was_done_and_what_is_open() -> None:
     assert judged(refund("20.00"), chart=chart, **limit) == Allow()
     assert judged(refund("20.01"), chart=chart, **limit) == NeedsDecision(
         rule="over 100 on one ticket", four_eyes=False
+    )
+
+
+def test_rule_06_every_rule_that_asks_is_named() -> None:
+    chart = history(said("hi"), VERIFIED)
+    limits = {"limit_per_ticket": Decimal(70), "four_eyes_over": Decimal(60)}
+    assert judged(refund("80.00"), chart=chart, **limits) == NeedsDecision(
+        rule="money over 50; over 70 on one ticket; four eyes over 60", four_eyes=True
     )
 
 
