@@ -7,7 +7,6 @@ from datetime import datetime, tzinfo
 from core.decision import READY, Decision, DecisionState, Operator
 from core.history import QueueRow, Reply
 from core.ledger import Sums
-from core.lock import HolderKind
 from core.ports import Pause, Presence, QueueQuery, Spent, Store, Transaction, Worker
 
 _MOST = 100
@@ -90,8 +89,7 @@ async def overview(store: Store, me: str, zone: tzinfo | None = None) -> Overvie
 def _lost(tx: Transaction, reply: Reply) -> bool:
     if reply.state != "withheld":
         return reply.state in _LOST
-    holder = tx.lock_of(reply.ticket).holder
-    return holder is None or holder.kind is not HolderKind.OPERATOR
+    return tx.standing(reply.ticket).held_by is None
 
 
 def _held(tx: Transaction, people: Sequence[Operator]) -> tuple[QueueRow, ...]:
