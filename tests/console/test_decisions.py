@@ -247,14 +247,20 @@ async def test_what_is_typed_right_after_a_key_is_text_and_no_command(
         assert history.decisions[0].state.value == "pending"
 
 
-async def test_rule_06_after_a_verdict_the_next_card_comes_up_and_has_to_be_looked_at(
-    counter: Counter, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def three_proposals(counter: Counter) -> list[TicketId]:
+    """Three tickets with a refund each that waits for a verdict."""
     tickets = []
     for n in (1, 2, 3):
         tickets.append(await counter.writes("I want my money back."))
         asked = {"order_id": f"O-{n}", "amount": "118.00"}
         await counter.proposes(tickets[-1], asked, name=f"D-{n}")
+    return tickets
+
+
+async def test_rule_06_after_a_verdict_the_next_card_comes_up_and_has_to_be_looked_at(
+    counter: Counter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await three_proposals(counter)
     monkeypatch.setattr(decision, "LOOK", 60)
     async with sitting(counter.store) as (pilot, app):
         await press(pilot, "2")
@@ -285,11 +291,7 @@ async def test_rule_06_after_a_verdict_the_next_card_comes_up_and_has_to_be_look
 async def test_no_card_comes_up_for_who_went_on_or_looks_at_another_view(
     counter: Counter,
 ) -> None:
-    tickets = []
-    for n in (1, 2, 3):
-        tickets.append(await counter.writes("I want my money back."))
-        asked = {"order_id": f"O-{n}", "amount": "118.00"}
-        await counter.proposes(tickets[-1], asked, name=f"D-{n}")
+    tickets = await three_proposals(counter)
     async with sitting(counter.store) as (pilot, app):
         for ticket, way, goes_on in (
             (tickets[0], ("2",), "g"),
