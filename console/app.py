@@ -12,6 +12,7 @@ import logging
 import signal
 import sys
 import traceback
+from collections import deque
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, suppress
 from functools import partial
@@ -21,6 +22,7 @@ from rich.console import RenderableType
 from rich.text import Text
 from textual import events
 from textual._styles_cache import StylesCache
+from textual.dom import DOMNode
 from textual.message_pump import MessagePump
 from typing_extensions import override
 
@@ -43,6 +45,9 @@ log.addHandler(logging.NullHandler())  # else an unconfigured log paints the scr
 
 _HANG_UP = 1.0
 """Seconds between two looks whether the terminal is still there."""
+
+_TURN = 0.3
+"""Seconds after which a key counts as done with, should its widget be gone."""
 
 _LET_GO = 60.0
 """Seconds after which what closed panels and notices painted is let go again."""
@@ -73,6 +78,7 @@ class HandoffApp(PacedApp, inherit_bindings=False):
     Attributes:
         desk: What everything else lies above, None until it is `opened`.
         painted: Set once there is something to see.
+        quiet: Set while everything that was typed is dealt with.
     """
 
     CSS_PATH = Path(__file__).with_name("console.tcss")
@@ -86,6 +92,10 @@ class HandoffApp(PacedApp, inherit_bindings=False):
         self.painted = asyncio.Event()
         self._titled = ""
         self._hung_up = False
+        self._typed: deque[events.Key | events.Paste] = deque()
+        self._busy: object | None = None
+        self.quiet = asyncio.Event()
+        self.quiet.set()
         self.animation_level = "none"
         self.register_theme(DARK)
         self.register_theme(LIGHT)
@@ -191,8 +201,7 @@ class HandoffApp(PacedApp, inherit_bindings=False):
         with suppress(TimeoutError):
             async with asyncio.timeout(_LAST_KEYS):
                 await _taken_up(self)
-                if self.focused is not None:
-                    await _taken_up(self.focused)
+                await self.quiet.wait()
         with suppress(TimeoutError):
             async with asyncio.timeout(_LAST_WORDS):
                 for screen in self.screen_stack:
@@ -207,18 +216,51 @@ class HandoffApp(PacedApp, inherit_bindings=False):
 
     @override
     async def on_event(self, event: events.Event) -> None:
-        """Lets a screen act on a key before the next key is looked at.
+        """Deals with what is typed in its order.
 
-        The library hands keys to the focused widget's own queue, so that what is
-        typed after a key that moves the focus would still be a command: after `/`
-        or `n`, the next letter must be text.
+        The library hands a key to the focused widget's own queue, and looks at the
+        next one before that has moved the focus, or before `ctrl+u` has come up to
+        the bindings. Typed fast, or over a slow line, text would end up in the field
+        before, or be deleted by a key that was meant for what stood there earlier. So
+        a key waits until the one before it is done with.
         """
-        if isinstance(event, events.Key) and not event.is_forwarded:
-            self.note_key(event)
-            screen = self.screen
-            if isinstance(screen, KeysFirst) and screen.take_key(event):
+        if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
+            self._typed.append(event)
+            self.quiet.clear()
+            if self._busy is None:
+                await self._next_typed()
+            else:
+                self.set_timer(_TURN, partial(self._done_with, self._busy))
+        else:
+            await super().on_event(event)
+
+    async def _next_typed(self) -> None:
+        """Looks at what was typed, up to a key that a widget is to deal with."""
+        self._busy = None
+        while self._typed and self._busy is None:
+            event = self._typed.popleft()
+            if isinstance(event, events.Key):
+                self.note_key(event)
+                screen = self.screen
+                if isinstance(screen, KeysFirst) and screen.take_key(event):
+                    continue
+            target = self.focused or self.screen
+            self._busy = turn = object()
+            await super().on_event(event)
+            self._passes([*target.ancestors_with_self], turn)
+        if self._busy is None:
+            self.quiet.set()
+
+    def _passes(self, way: list[DOMNode], turn: object) -> None:
+        """Follows a key up from the focused widget, behind it in each queue."""
+        while way:
+            if way.pop(0).call_later(self._passes, way, turn):
                 return
-        await super().on_event(event)
+        self.call_later(self._done_with, turn)
+
+    async def _done_with(self, turn: object) -> None:
+        if self._busy is turn:
+            await self._next_typed()
 
     def on_front_waiting(self, event: Front.Waiting) -> None:
         """Counts in the terminal's title what waits for the person."""

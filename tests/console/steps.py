@@ -148,6 +148,8 @@ async def done(pilot: Pilot[None]) -> None:
     """
     for _ in range(4):
         await pilot._wait_for_screen()
+        if isinstance(pilot.app, HandoffApp):
+            await pilot.app.quiet.wait()
 
 
 async def until(

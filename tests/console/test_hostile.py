@@ -113,7 +113,7 @@ PANELS = {
     "p": "asked the model",
     "W": "Whisper to the agent",
     "z": "sleep until",
-    "w": "esc Later",
+    "w": "not sent",
     "R": "Give back",
     "i": "Who is the buyer?",
     "m": "What is it about?",
