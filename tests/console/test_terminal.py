@@ -41,6 +41,7 @@ def every_key(url: str) -> bytes:
         shown.keys("/pay\r")
         shown.wait(0.2)
         shown.keys("y")
+        shown.until(b"\x1b]52;c;")
         shown.wait(0.4)
         shown.keys("q")
         shown.shows("stays yours")
