@@ -46,7 +46,7 @@ log.addHandler(logging.NullHandler())  # else an unconfigured log paints the scr
 _HANG_UP = 1.0
 """Seconds between two looks whether the terminal is still there."""
 
-_TURN = 0.3
+_TURN = 1.0
 """Seconds after which a key counts as done with, should its widget be gone."""
 
 _LET_GO = 60.0
@@ -243,13 +243,19 @@ class HandoffApp(PacedApp, inherit_bindings=False):
                 self.note_key(event)
                 screen = self.screen
                 if isinstance(screen, KeysFirst) and screen.take_key(event):
+                    if self.screen is not screen:  # what it opened is still to come up
+                        self._await(self.screen)
                     continue
             target = self.focused or self.screen
-            self._busy = turn = object()
             await super().on_event(event)
-            self._passes([*target.ancestors_with_self], turn)
+            self._await(*target.ancestors_with_self)
         if self._busy is None:
             self.quiet.set()
+
+    def _await(self, *way: DOMNode) -> None:
+        """Lets the next key wait until all of these have done what came before."""
+        self._busy = turn = object()
+        self._passes(list(way), turn)
 
     def _passes(self, way: list[DOMNode], turn: object) -> None:
         """Follows a key up from the focused widget, behind it in each queue."""

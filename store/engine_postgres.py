@@ -21,7 +21,7 @@ import contextlib
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import psycopg
 import sqlalchemy as sa
@@ -202,7 +202,7 @@ class PostgresEngine:
 
         def each(connection: sa.Connection) -> None:
             nonlocal now
-            _driver(connection).execute(_HASTY)
+            connection.exec_driver_sql(_HASTY)
             for now in together:
                 now.run(connection)
                 gathering.send(connection)
@@ -294,14 +294,6 @@ async def _changes(
         first, pause = False, _IDLE if quiet >= _QUIET else _BUSY
         async for _ in connection.notifies(timeout=pause, stop_after=1):
             pass
-
-
-def _driver(connection: sa.Connection) -> "psycopg.Connection[tuple[object, ...]]":
-    """The driver's own connection."""
-    return cast(
-        "psycopg.Connection[tuple[object, ...]]",
-        connection.connection.dbapi_connection,
-    )
 
 
 def _prepare(

@@ -86,20 +86,8 @@ def _time(text: str) -> datetime | timedelta:
     cls=options.Command,
     examples=["handoff triage T-7K3QF2M --category refund --priority high"],
 )
-@click.option(
-    "--category",
-    type=click.Choice(CATEGORIES),
-    required=True,
-    metavar="C",
-    help=f"{', '.join(CATEGORIES[:-1])} or {CATEGORIES[-1]}.",
-)
-@click.option(
-    "--priority",
-    type=click.Choice(PRIORITIES),
-    required=True,
-    metavar="P",
-    help=f"{', '.join(PRIORITIES[:-1])} or {PRIORITIES[-1]}.",
-)
+@options.one_of("--category", CATEGORIES, "C", required=True)
+@options.one_of("--priority", PRIORITIES, "P", required=True)
 @ticket_argument
 def triage(ticket: str, category: str, priority: str) -> None:
     """Set a ticket's category and priority."""

@@ -103,13 +103,7 @@ def remove(name: str) -> None:
     metavar="NAME=VALUE",
     help="For a name in braces; once for each.",
 )
-@click.option(
-    "--seen",
-    type=int,
-    default=None,
-    metavar="SEQ",
-    help="The last entry that you have read.",
-)
+@options.seen
 @click.option("--dry-run", is_flag=True, help="Only say what it would do.")
 @_name
 @ticket_argument

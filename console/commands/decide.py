@@ -78,13 +78,7 @@ def decisions(every: bool) -> None:  # noqa: FBT001 # click's way to say an opti
 @click.option(
     "--why", default="", metavar="TEXT", help="The reason; needed with --reject."
 )
-@click.option(
-    "--seen",
-    type=int,
-    default=None,
-    metavar="SEQ",
-    help="The last entry that you have read.",
-)
+@options.seen
 @click.argument("decision")
 def decide(
     decision: str,

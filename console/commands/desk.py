@@ -148,13 +148,7 @@ def _taken(lock: Lock) -> str:
         "handoff reply T-7K3QF2M - < answer.txt",
     ],
 )
-@click.option(
-    "--seen",
-    type=int,
-    default=None,
-    metavar="SEQ",
-    help="The last entry that you have read.",
-)
+@options.seen
 @ticket_argument
 @click.argument("text")
 def reply(ticket: str, text: str, seen: int | None) -> None:

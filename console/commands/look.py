@@ -19,14 +19,7 @@ _ALL = 1_000_000
     cls=options.Command,
     examples=['handoff tickets --view human --search "lamp broken"'],
 )
-@click.option(
-    "--view",
-    type=click.Choice(_VIEWS),
-    default="all",
-    show_default=True,
-    metavar="V",
-    help=f"{', '.join(_VIEWS[:-1])} or {_VIEWS[-1]}.",
-)
+@options.one_of("--view", _VIEWS, "V", default="all", show_default=True)
 @click.option("--search", default="", metavar="TEXT", help="Words that must be there.")
 @click.option(
     "--customer", default=None, metavar="ID", help="Only those of a verified customer."

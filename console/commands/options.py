@@ -5,11 +5,14 @@ the last one counts. A command's help has its own options first, then these, the
 examples to copy.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import click
 from typing_extensions import override
+
+T = TypeVar("T", bound=Callable[..., Any] | click.Command)
 
 
 @dataclass(slots=True)
@@ -149,6 +152,25 @@ def write_commands(
                 if command is not None
             ]
         )
+
+
+def one_of(
+    name: str, choices: Sequence[str], letter: str, **kept: object
+) -> Callable[[T], T]:
+    """An option that is one of a few words, which its help names."""
+    words = f"{', '.join(choices[:-1])} or {choices[-1]}."
+    kind = click.Choice(choices)
+    return click.option(name, type=kind, metavar=letter, help=words, **kept)  # type: ignore[arg-type] # click's own keywords
+
+
+seen = click.option(
+    "--seen",
+    type=int,
+    default=None,
+    metavar="SEQ",
+    help="The last entry that you have read.",
+)
+"""For what is refused if the ticket has moved on meanwhile."""
 
 
 def asked() -> Asked:

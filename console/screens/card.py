@@ -47,7 +47,6 @@ class CardPanel(Panel[R]):
         self._draw()
         self.watch(self.query_one("#card"), "scroll_y", self._looked, init=False)
 
-    @override
     def on_resize(self) -> None:
         """Looks again whether the whole card is on the screen."""
         self.call_after_refresh(self._looked)

@@ -7,6 +7,7 @@ from textual.widgets import Input
 from console.screens.desk_panes import DeskPanes
 from console.widgets.composer import Composer, Editor
 from console.widgets.line_view import LineView
+from console.widgets.one_line import OneLine
 from console.widgets.queue import Queue
 from console.widgets.timeline import Timeline
 from core.cleanse import cleanse
@@ -172,9 +173,9 @@ class DeskMoving(DeskPanes, inherit_bindings=False):
 
     def _do_find(self) -> None:
         self._before_find = "timeline" if self.pane() == "timeline" else "queue"
-        box = self.query_one("#find", Input)
+        box = self.query_one("#find", OneLine)
         searching = self._before_find == "timeline"
-        box.placeholder = "search this ticket" if searching else "filter the queue"
+        box.hints("search this ticket" if searching else "filter the queue")
         with box.prevent(Input.Changed):
             box.value = "" if searching else self.reads.filter
         box.display = True

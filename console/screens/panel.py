@@ -16,7 +16,7 @@ from typing_extensions import override
 from console.screens.front import KeysFirst
 from console.widgets.choices import Choices
 from console.widgets.line_view import LineView
-from console.widgets.spans import EMPTY, Line, cut, line
+from console.widgets.spans import EMPTY, Line, line
 
 R = TypeVar("R")
 
@@ -37,20 +37,10 @@ class Panel(KeysFirst, ModalScreen[R | None], Generic[R], inherit_bindings=False
         self.listening = False
         self._telling: Timer | None = None
         self._keys_then: Line | None = None
-        self._hints: dict[Input, str] = {}
 
     def on_mount(self) -> None:
         """Starts to listen a little later."""
         self.set_timer(DEAF, self._listen)
-
-    def on_resize(self) -> None:
-        """Cuts what may be answered to the width that there is."""
-        self.call_after_refresh(self._cut_hints)
-
-    def _cut_hints(self) -> None:
-        for box in self.query(Input):
-            whole = self._hints.setdefault(box, box.placeholder)
-            box.placeholder = cut(whole, box.content_size.width)
 
     def _listen(self) -> None:
         self.listening = True

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import TypeVar
 
-from textual import events
 from textual.widgets import Input
 from typing_extensions import override
 
@@ -14,30 +13,16 @@ R = TypeVar("R")
 
 
 class SearchPanel(Panel[R], inherit_bindings=False):
-    """Listens at once, and loses no letter typed before its search line is there.
-
-    Whoever makes one composes an `Input` and `Choices`.
-    """
+    """Listens at once; whoever makes one composes an `Input` and `Choices`."""
 
     def __init__(self) -> None:
         super().__init__()
         self.listening = True
-        self.early = ""
 
     @override
     def on_mount(self) -> None:
-        """Starts in the search, with what was typed before it was there."""
-        box = self.query_one(Input)
-        box.value, self.early = self.early, ""
-        self.set_focus(box)
-
-    @override
-    def take_key(self, event: events.Key) -> bool:
-        """Keeps what is typed before the search line is there."""
-        if self.focused is None and event.is_printable and event.character:
-            self.early += event.character
-            return True
-        return super().take_key(event)
+        """Starts in the search."""
+        self.set_focus(self.query_one(Input))
 
     def found(self, wanted: str) -> Sequence[Choice]:
         """What holds these words; subclasses answer."""

@@ -84,7 +84,6 @@ class SupervisorPanel(Panel[Wish]):
             [Choice(id=n, line=spans) for n, spans in zip(names, lines, strict=True)]
         )
 
-    @override
     def on_resize(self) -> None:
         """Fits the rows to the new width."""
         self.call_after_refresh(self.renew, self.seen)
