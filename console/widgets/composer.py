@@ -1,12 +1,8 @@
 """Where a person writes: a reply while holding the ticket, a note at any time.
 
 Letters typed here never act, pasting never sends, and of what is pasted nothing comes
-in that nobody sees: the editor would paint raw escapes. Editing keys run as the keys
-come in: the library runs bound keys later than printable ones, so that fast typing of
-`b a backspace c` would lose the order.
+in that nobody sees: the editor would paint raw escapes.
 """
-
-from typing import ClassVar
 
 from textual import events
 from textual.app import ComposeResult
@@ -25,7 +21,7 @@ LONGEST, LINES = 100_000, 5000
 
 
 class Editor(TextArea):
-    """A text area that keeps the order of what is typed.
+    """A text area that says when a written reply is asked for.
 
     `ctrl+z` is left to the terminal's people, who go to the shell with it: here it
     would take away all that was just written. `ctrl+_` takes back, as in a shell's
@@ -42,21 +38,6 @@ class Editor(TextArea):
     class Slash(Message):
         """A slash was typed where nothing is written."""
 
-    _INLINE: ClassVar[dict[str, str]] = {
-        "backspace": "delete_left",
-        "delete": "delete_right",
-        "left": "cursor_left",
-        "right": "cursor_right",
-        "up": "cursor_up",
-        "down": "cursor_down",
-        "home": "cursor_line_start",
-        "end": "cursor_line_end",
-        "ctrl+w": "delete_word_left",
-        "ctrl+k": "delete_to_end_of_line_or_delete_line",
-        "ctrl+left": "cursor_word_left",
-        "ctrl+right": "cursor_word_right",
-    }
-
     @override
     def on_mount(self) -> None:
         """Lets go of the library's key for taking back."""
@@ -69,12 +50,6 @@ class Editor(TextArea):
             event.stop()
             event.prevent_default()
             self.post_message(self.Slash())
-            return
-        action = self._INLINE.get(event.key)
-        if action is not None and not self.read_only:
-            event.stop()
-            event.prevent_default()
-            getattr(self, f"action_{action}")()
             return
         await super()._on_key(event)
 

@@ -6,6 +6,7 @@ from textual.widgets import Input
 
 from console.app import HandoffApp
 from console.screens.arguments import ArgumentsForm
+from console.screens.palette import PalettePanel
 from console.widgets.composer import Composer
 from tests.console.counter import Counter
 from tests.console.steps import (
@@ -26,9 +27,15 @@ def at_once(app: HandoffApp, *keys: str) -> None:
         app.post_message(key_event(key))
 
 
-@pytest.mark.parametrize("keys", [("a", "b", "c", "ctrl+u", "d", "e", "f", "enter")])
-async def test_a_key_that_deletes_takes_what_stood_there_when_it_was_pressed(
-    counter: Counter, keys: tuple[str, ...]
+@pytest.mark.parametrize(
+    ("keys", "text"),
+    [
+        (("a", "b", "c", "ctrl+u", "d", "e", "f", "enter"), "def\n"),
+        (("b", "a", "backspace", "c", "left", "x"), "bxc"),
+    ],
+)
+async def test_a_key_that_edits_is_about_what_stood_there_when_it_was_pressed(
+    counter: Counter, keys: tuple[str, ...], text: str
 ) -> None:
     ticket = await counter.writes("Where?")
     async with sitting(counter.store) as (pilot, app):
@@ -37,11 +44,32 @@ async def test_a_key_that_deletes_takes_what_stood_there_when_it_was_pressed(
         await press(pilot, "r")
         composer = desk_of(app).query_one(Composer)
         at_once(app, *keys)
-        await until(pilot, lambda: composer.text == "def\n", repr(composer.text))
+        await until(pilot, lambda: composer.text == text, repr(composer.text))
+
+
+async def test_a_paste_comes_where_it_was_made(counter: Counter) -> None:
+    ticket = await counter.writes("Where?")
+    async with sitting(counter.store) as (pilot, app):
+        await shown(pilot, app, ticket)
+        await held(pilot, app)
+        await press(pilot, "r")
+        composer = desk_of(app).query_one(Composer)
         at_once(app, "x")
         app.post_message(Paste("y"))
         at_once(app, "z")
-        await until(pilot, lambda: composer.text == "def\nxyz", repr(composer.text))
+        await until(pilot, lambda: composer.text == "xyz", repr(composer.text))
+
+
+async def test_letters_after_the_key_of_a_search_are_what_is_searched(
+    counter: Counter,
+) -> None:
+    await counter.writes("Where?")
+    async with sitting(counter.store) as (pilot, app):
+        await until(pilot, lambda: desk_of(app).history is not None)
+        at_once(app, "colon", "s", "n", "o", "o")
+        await until(pilot, lambda: isinstance(app.screen, PalettePanel))
+        box = app.screen.query_one(Input)
+        await until(pilot, lambda: box.value == "snoo", repr(box.value))
 
 
 async def test_what_is_typed_after_tab_is_the_next_fields(counter: Counter) -> None:
