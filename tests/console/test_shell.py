@@ -173,18 +173,29 @@ async def test_a_console_that_a_shell_let_go_on_in_its_background_waits_for_fg(
     await asyncio.to_thread(look)
 
 
-@pytest.mark.parametrize("told", [True, False], ids=["told", "not told"])
+PLAY = """
+import runpy
+runpy.run_module("tests.console.play", run_name="__main__")
+"""
+ELSEWHERE = """
+import os, signal
+signal.signal(signal.SIGHUP, signal.SIG_IGN)
+child = os.fork()
+if child:
+    os._exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+os.setsid()
+"""
+"""Goes on as one that the terminal is not the terminal of: it gets no SIGHUP."""
+
+
+@pytest.mark.parametrize("before", ["", ELSEWHERE], ids=["told", "not told"])
 async def test_what_was_typed_right_before_the_terminal_was_closed_is_kept(
-    counter: Counter, sqlite_url: str, *, told: bool
+    counter: Counter, sqlite_url: str, before: str
 ) -> None:
-    """Who ignores SIGHUP (`nohup`), or is no child of a shell, isn't told of it."""
     ticket = await counter.writes("First text", subject="Lamp")
-    deaf = "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN); "
-    play = "import runpy; runpy.run_module('tests.console.play', run_name='__main__')"
 
     def look() -> None:
-        code = play if told else deaf + play
-        with terminal("-c", code, sqlite_url) as shown:
+        with terminal("-c", before + PLAY, sqlite_url) as shown:
             shown.until("● live".encode())
             shown.keys("6")
             shown.shows("First text")
