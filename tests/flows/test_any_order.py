@@ -10,7 +10,7 @@ from typing import Any
 
 import hypothesis.strategies as st
 from hypothesis import HealthCheck, settings
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from core.decision import Approved, Overridden, Verdict
 from core.flows.handoff import (
@@ -202,7 +202,6 @@ class AnyOrder(RuleBasedStateMachine):
             )
             self._does(act)
 
-    @precondition(lambda self: self.chart.decisions)
     @rule(
         kind=st.sampled_from(["approve", "reject", "override"]),
         looked=st.booleans(),
@@ -210,6 +209,10 @@ class AnyOrder(RuleBasedStateMachine):
     )
     def a_supervisor_decides(self, kind: str, looked: bool, pick: int) -> None:
         chart = self.chart
+        if (
+            not chart.decisions
+        ):  # no precondition: what happens at once comes out anyhow
+            return
         found = chart.decisions[pick % len(chart.decisions)]
         given = {"order_id": found.object, "amount": "30.00"}
         verdict = Verdict(
