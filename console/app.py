@@ -35,6 +35,7 @@ from console.screens.job_control import (
     resume_once,
     stand_still,
 )
+from console.screens.key_input import read_whatever_comes
 from console.screens.opening import Opening
 from console.screens.pace import Pace, PacedApp
 from console.theme import DARK, LIGHT, made_from
@@ -88,6 +89,7 @@ class HandoffApp(PacedApp, inherit_bindings=False):
 
     def __init__(self, desk: Front | None = None, pace: Pace | None = None) -> None:
         super().__init__(pace or Pace())
+        read_whatever_comes()
         self.desk = desk
         self.painted = asyncio.Event()
         self._titled = ""
@@ -248,7 +250,8 @@ class HandoffApp(PacedApp, inherit_bindings=False):
                     continue
             target = self.focused or self.screen
             await super().on_event(event)
-            self._await(*target.ancestors_with_self)
+            way = target.ancestors_with_self
+            self._await(*way, *way)  # the second time for what the widget told of it
         if self._busy is None:
             self.quiet.set()
 

@@ -54,7 +54,11 @@ class Terminal:
 
     def keys(self, text: str) -> None:
         """Presses keys."""
-        os.write(self.fd, text.encode())
+        self.sends(text.encode())
+
+    def sends(self, raw: bytes) -> None:
+        """Sends bytes as they are."""
+        os.write(self.fd, raw)
 
     def until(self, wanted: bytes, limit: float = 40) -> None:
         """Reads until these bytes came."""

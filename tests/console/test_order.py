@@ -8,6 +8,7 @@ from console.app import HandoffApp
 from console.screens.arguments import ArgumentsForm
 from console.screens.palette import PalettePanel
 from console.widgets.composer import Composer
+from console.widgets.queue import Queue
 from tests.console.counter import Counter
 from tests.console.steps import (
     card_opened,
@@ -82,3 +83,19 @@ async def test_what_is_typed_after_tab_is_the_next_fields(counter: Counter) -> N
         at_once(app, "ctrl+u", "1", "2", "tab", "ctrl+u", "U", "S", "D")
         form = app.screen.query_one(ArgumentsForm)
         await until(pilot, lambda: form.texts == ["12", "USD"], repr(form.texts))
+
+
+async def test_letters_after_enter_in_a_search_are_commands(counter: Counter) -> None:
+    for subject in ("A lamp", "Another lamp", "A third lamp"):
+        await counter.writes("Where?", subject=subject)
+    async with sitting(counter.store) as (pilot, app):
+        await until(pilot, lambda: desk_of(app).history is not None)
+        queue = desk_of(app).query_one(Queue)
+        await press(pilot, "slash", *"lamp")
+        await until(pilot, lambda: desk_of(app).reads.filter == "lamp")
+        await until(pilot, lambda: queue.total == 3 and not queue.awaits)
+        at_once(app, "enter", "j", "j")
+        await until(
+            pilot, lambda: queue.cursor_at == 2, repr(desk_of(app).reads.filter)
+        )
+        assert desk_of(app).reads.filter == "lamp"
