@@ -25,6 +25,7 @@ class DeskActing(DeskMoving, inherit_bindings=False):
     def __init__(self) -> None:
         super().__init__()
         self.asked: dict[TicketId, float] = {}
+        self.about_to_take: TicketId | None = None
 
     def run_command(self, name: str, *, pressed: bool = False) -> None:
         """Runs a command of the table, where it is possible now.
@@ -66,12 +67,28 @@ class DeskActing(DeskMoving, inherit_bindings=False):
     def _do_if_meant(self, command: Command) -> None:
         """Does what is not to be done by somebody who only types."""
         ticket = self.ticket()
+        takes = command.id == "take"
 
         def do() -> None:
+            self.about_to_take = None
             if self.ticket() == ticket and possible(command, self.here()):
                 self._do(command.id)
+            self.write_now()
 
-        paced(self.app).meant(do, command.meant, after=command.after)
+        def dropped() -> None:
+            self.about_to_take = None
+            self.write_now()
+
+        self.about_to_take = ticket if takes else None
+        writing = {key for c in self.commands if c.writes for key in c.keys}
+        if not paced(self.app).meant(
+            do,
+            command.meant,
+            after=command.after,
+            behind=frozenset(writing if takes else ()),
+            dropped=dropped,
+        ):
+            self.about_to_take = None
 
     def note_own(self, ticket: TicketId) -> None:
         """Takes note that this console is about to change who has a ticket."""

@@ -61,9 +61,8 @@ class DeskUpsets(DeskNotices, inherit_bindings=False):
             Whether they were told.
         """
         ticket = self.ticket()
-        taken = self.taking is not None and self.taking.ticket == ticket
         reads = self.history is None and self.standing() is not None
-        if ticket is None or self.lost is not None or not (taken or reads):
+        if ticket is None or self.lost is not None or not (self._takes() or reads):
             self._typed_on, self._typed_told = time.monotonic(), False
             return False
         self._later = (command, ticket)
@@ -81,9 +80,15 @@ class DeskUpsets(DeskNotices, inherit_bindings=False):
             self._later = None
             above = self.app.screen is not self  # such as a reply that was withheld
             self.run_command("reply" if above and name == "canned" else name)
-        elif ticket != self.ticket() or self.taking is None:
+        elif ticket != self.ticket() or not self._takes():
             self._later = None
             self._typed_on, self._typed_told = time.monotonic(), False
+
+    def _takes(self) -> bool:
+        """Whether the ticket under the cursor is being taken over."""
+        ticket = self.ticket()
+        asked = None if self.taking is None else self.taking.ticket
+        return ticket is not None and ticket in {asked, self.about_to_take}
 
     def typed_on(self, event: events.Key) -> bool:
         """Whether a key is text for a composer that has closed, or is not there yet."""

@@ -5,6 +5,9 @@ its letters is the key that approves. So a key that decides, sends or hands over
 counts only when it stands alone: no other key shortly before it, and none shortly
 after. Until then nothing is done, and if it was not alone a line says so. A paste
 without marks is nothing else than very fast typing.
+
+One key may come right behind: who takes a ticket to answer presses the key that
+writes at once. It is then that one which stands alone.
 """
 
 from collections.abc import Callable
@@ -38,6 +41,25 @@ class Pace:
     burst: float = 0.025
 
 
+@dataclass(slots=True, kw_only=True)
+class _Meant:
+    """What is done unless a key comes first.
+
+    Attributes:
+        act: It.
+        words: What was not done otherwise.
+        behind: The keys that may follow it at once.
+        dropped: Called where it is not done.
+        timer: When it is done.
+    """
+
+    act: Callable[[], object]
+    words: str
+    behind: frozenset[str]
+    dropped: Callable[[], object]
+    timer: Timer | None = None
+
+
 AT_ONCE = Pace(before=0, after=0, burst=0)
 """For programs that press the keys."""
 
@@ -50,7 +72,7 @@ class PacedApp(App[None], inherit_bindings=False):
         self.pace = pace
         self._moved_at = self._typed_at = -1e9
         self._gap = self._move_gap = 1e9
-        self._meant: tuple[Timer, str] | None = None
+        self._meant: _Meant | None = None
         self._dropped = ("", -1e9)
 
     def note_key(self, event: events.Key) -> None:
@@ -61,11 +83,18 @@ class PacedApp(App[None], inherit_bindings=False):
             self._moved_at = event.time
         else:
             self._typed_at = event.time
-        if self._meant is not None:
-            timer, words = self._meant
-            timer.stop()
+        meant = self._meant
+        if meant is None:
+            return
+        if meant.timer is not None:
+            meant.timer.stop()
+        if event.key in meant.behind and self._gap >= self.pace.burst:
+            meant.behind = frozenset()
+            self._wait_for(meant)
+        else:
             self._meant = None
-            self._not_meant(words)
+            self._not_meant(meant.words)
+            meant.dropped()
 
     def meant(
         self,
@@ -73,6 +102,8 @@ class PacedApp(App[None], inherit_bindings=False):
         words: str,
         *,
         after: Literal["nothing", "moves", "text"] = "nothing",
+        behind: frozenset[str] = frozenset(),
+        dropped: Callable[[], object] = lambda: None,
     ) -> bool:
         """Does something if the last key was pressed for it alone.
 
@@ -81,6 +112,8 @@ class PacedApp(App[None], inherit_bindings=False):
             words: What was not done otherwise, as in "nothing was approved".
             after: What may have been pressed right before it: nothing, keys that
                 only move, or text that it sends. Never a burst.
+            behind: Keys of which one may come right behind it, alone again.
+            dropped: Called where a key that came later than this call undid it.
 
         Returns:
             Whether it may still be done.
@@ -94,16 +127,19 @@ class PacedApp(App[None], inherit_bindings=False):
             act()
             return True
 
+        self._wait_for(_Meant(act=act, words=words, behind=behind, dropped=dropped))
+        return True
+
+    def _wait_for(self, meant: _Meant) -> None:
         def alone() -> None:
-            if self._meant is mine:
+            if self._meant is meant and meant.timer is timer:
                 self._meant = None
-                act()
+                meant.act()
 
         # later once more: a key that waits to be looked at came before this moment
         timer = self.set_timer(self.pace.after, lambda: self.call_later(alone))
-        mine = (timer, words)
-        self._meant = mine
-        return True
+        meant.timer = timer
+        self._meant = meant
 
     def dropped(self, seconds: float) -> str:
         """What was not done because of keys that came so shortly before the last."""

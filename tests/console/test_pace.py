@@ -14,7 +14,15 @@ from core.ticket import TicketId
 from store.transaction import SqlStore
 from tests.console.counter import Counter
 from tests.console.shown import ME
-from tests.console.steps import app_on, desk_of, press, screen_text, told, until
+from tests.console.steps import (
+    app_on,
+    desk_of,
+    press,
+    screen_text,
+    shown,
+    told,
+    until,
+)
 from tests.console.terminal import Terminal, terminal
 
 PASTE = "a\nb\nq\n\x03 y"
@@ -134,3 +142,23 @@ async def test_a_key_that_decides_counts_alone(
         history = await counter.store.read(lambda tx: tx.history(ticket))
         state = history.decisions[0].state.value
         assert state == ("pending" if typed_after else "approved")
+
+
+@pytest.mark.parametrize("typed_after", ["", "y"])
+async def test_who_takes_a_ticket_may_go_to_write_at_once_but_a_word_takes_nothing(
+    counter: Counter, typed_after: str
+) -> None:
+    ticket = await counter.writes("Where is it?")
+    app = app_on(counter.store, pace=Pace(before=0.3, after=0.25))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await shown(pilot, app, ticket)
+        for key in ("t", "r", *typed_after):
+            app.post_message(events.Key(key, key))
+            pressed = time.monotonic()
+            await until(pilot, lambda at=pressed: time.monotonic() - at > 0.05)
+        if typed_after:
+            await until(pilot, lambda: "nothing was taken over" in told(app))
+        else:
+            await until(pilot, lambda: desk_of(app).pane() == "composer")
+    standing = (await counter.store.read(lambda tx: tx.history(ticket))).standing
+    assert standing.held_by == (None if typed_after else ME.name)
