@@ -20,7 +20,7 @@ import jsonschema
 from core.decision import Decision, canonical
 from core.history import History
 from core.ledger import Action, Sums, by_currency
-from core.money import money_of
+from core.money import meant, money_of, too_fine
 from core.ticket import Json, JsonObject
 from core.tool import Approve, Consequence, ToolCall, ToolPolicy, ToolSpec
 
@@ -81,7 +81,7 @@ def judge(
     """
     if spec is None:
         return Forbid(why=f"there is no tool {call.name!r}")
-    wrong = invalid_arguments(spec, call.input)
+    wrong = _unclear(spec, call.input) or invalid_arguments(spec, call.input)
     if wrong is not None:
         return Forbid(why=wrong)
     policy = spec.policy
@@ -115,6 +115,29 @@ def _decide(
     if rule is None:
         return Allow()
     return NeedsDecision(rule=rule, four_eyes=_needs_two(policy, moved))
+
+
+def _unclear(spec: ToolSpec, arguments: Json) -> str | None:
+    """Why the amount can't be meant as it is written, in words, or None.
+
+    Said before the tool's own schema is asked, which would only name its pattern.
+    """
+    name = spec.policy.amount
+    if name is None or not isinstance(arguments, Mapping):
+        return None
+    amount, hint = amount_of(spec.policy, arguments), meant(arguments.get(name))
+    if amount is not None:
+        hint = too_fine(amount, _currency(spec, arguments))
+    return hint and f"{name}: {hint}"
+
+
+def _currency(spec: ToolSpec, arguments: Json) -> str | None:
+    """The currency of a call: as it says, else what its schema takes for unsaid."""
+    name, known = spec.policy.currency, spec.input_schema.get("properties")
+    said = known.get(name) if name and isinstance(known, Mapping) else None
+    default = said.get("default") if isinstance(said, Mapping) else None
+    unsaid = default if isinstance(default, str) else None
+    return text_argument(name, arguments) or unsaid
 
 
 def _rule(

@@ -3,6 +3,12 @@
 What is typed stays text until it is asked for; then each line becomes what its
 schema wants. The form says at every letter what the policy makes of it, by the same
 rule that is asked again when the verdict is stored.
+
+A value that a line can't show as it is, too long or with characters that nobody sees,
+has no line to write in: it is kept whole. Line ends show as `⏎` and stay line ends.
+
+Amounts are shown in the person's manner, so a number may be written with their own
+decimal sign, where that has one reading only: `42,50`, never `1,234`.
 """
 
 import json
@@ -14,24 +20,35 @@ from textual.containers import Vertical, VerticalScroll
 from textual.widgets import Input
 from typing_extensions import override
 
+from console.manner import MANNER
 from console.widgets.line_view import LineView
 from console.widgets.one_line import OneLine
 from console.widgets.spans import Line, fit, line
-from core.cleanse import cleanse, one_line
+from console.wording import count, money
+from core.cleanse import one_line
 from core.decision import Decision
 from core.history import History
+from core.money import meant, with_point
 from core.policy import (
     Allow,
     Forbid,
     Judgement,
     NeedsDecision,
     NeedsIdentity,
+    amount_of,
     judge,
+    text_argument,
 )
 from core.ticket import Json
 from core.tool import ToolCall, ToolSpec
 
 _MOST = 40
+"""Arguments that have a line; more are kept as they are."""
+
+_LONGEST = 4000
+"""Characters of a value that can be changed in its line."""
+
+_LINE_END = "⏎"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +62,8 @@ class Field:
         value: What it was at first; kept whole while the text is not changed.
         present: Whether it was given at all.
         hint: What may be written.
+        number: Whether it is one, whatever its type: the amount may be a text.
+        kept: Why it has no line to write in, in words, or "".
     """
 
     name: str
@@ -53,34 +72,59 @@ class Field:
     value: Json
     present: bool
     hint: str = ""
+    number: bool = False
+    kept: str = ""
 
 
-def fields_of(arguments: Json, spec: ToolSpec | None) -> tuple[Field, ...]:
-    """The lines of the form: what was proposed, then what the schema knows besides."""
+def fields_of(
+    arguments: Json, spec: ToolSpec | None, *, amount: str | None = None
+) -> tuple[Field, ...]:
+    """The lines of the form: what was proposed, then what the schema knows besides.
+
+    Args:
+        arguments: What was proposed.
+        spec: The tool, once it is known.
+        amount: The argument that holds the amount, where that is known without it.
+    """
     given = arguments if isinstance(arguments, Mapping) else {}
     schema = spec.input_schema.get("properties") if spec is not None else None
     known: Mapping[str, Json] = schema if isinstance(schema, Mapping) else {}
-    names = [*given, *(n for n in known if n not in given)][:_MOST]
-    return tuple(_field(name, given, known.get(name)) for name in names)
+    unsaid = [name for name in known if name not in given]
+    names = [*given, *unsaid[: max(0, _MOST - len(given))]]
+    amount = amount if spec is None else spec.policy.amount
+    return tuple(_field(n, given, known.get(n), amount=n == amount) for n in names)
 
 
-def _field(name: str, given: Mapping[str, Json], schema: Json) -> Field:
+def _field(
+    name: str, given: Mapping[str, Json], schema: Json, *, amount: bool
+) -> Field:
     said: Mapping[str, Json] = schema if isinstance(schema, Mapping) else {}
-    value = given.get(name)
-    kind = said.get("type")
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    value, type_ = given.get(name), said.get("type")
+    kind = type_ if isinstance(type_, str) else _kind_of(value)
     choices = said.get("enum")
-    hint = str(kind or "")
+    hint = str(type_ or "")
     if isinstance(choices, list):
         hint = "one of " + ", ".join(str(c) for c in choices)
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    as_line = _as_line(text)
+    long = count(len(text), "character")
     return Field(
         name=name,
-        kind=kind if isinstance(kind, str) else _kind_of(value),
-        text=cleanse(text, limit=4000).replace("\n", " ") if name in given else "",
+        kind=kind,
+        text=(as_line or one_line(text, 60)) if name in given else "",
         value=value,
         present=name in given,
         hint=one_line(hint, 80),
+        number=amount or kind in {"number", "integer"},
+        kept=f"kept as it is, {long}" if as_line is None and name in given else "",
     )
+
+
+def _as_line(text: str) -> str | None:
+    """The text on a line from which it can be had back, or None."""
+    as_line = text.replace("\n", _LINE_END)
+    whole = len(text) <= _LONGEST and one_line(as_line, _LONGEST) == as_line
+    return as_line if whole and _LINE_END not in text else None
 
 
 def _kind_of(value: Json) -> str:
@@ -95,14 +139,17 @@ def value_of(field: Field, text: str) -> Json:
     """
     if text == field.text:
         return field.value
+    if field.number:
+        text = with_point(text.strip(), MANNER.get().point)
     if field.kind == "string":
-        return text
+        return text.replace(_LINE_END, "\n")
     if field.kind == "boolean" and text.casefold() in {"yes", "no"}:
         return text.casefold() == "yes"
     try:
         value: Json = json.loads(text)
     except ValueError:
-        raise ValueError(f"{field.name}: not {_a(field.kind)}") from None
+        hint = meant(text) if field.number else None
+        raise ValueError(f"{field.name}: {hint or f'not {_a(field.kind)}'}") from None
     return value
 
 
@@ -150,24 +197,34 @@ def judged_line(
         return line(("the tool is not known yet: it is judged when stored", "dim"))
     match _judged(decision, arguments, spec, history):
         case Allow():
-            return line(("✓ ", "ok"), ("within the policy", "ok"))
+            return line((f"✓ {_read(spec, arguments)}within the policy", "ok"))
         case NeedsDecision(rule=rule, four_eyes=False):
-            return line(("✓ ", "ok"), (f"yours to decide: {one_line(rule, 80)}", "ok"))
+            yours = f"yours to decide: {one_line(rule, 80)}"
+            return line((f"✓ {_read(spec, arguments)}{yours}", "ok"))
         case NeedsDecision(rule=rule):
-            words = f"▲ {one_line(rule, 80)}: a second person must approve too"
-            return line((words, "wait"))
+            words = f"{one_line(rule, 80)}: a second person must approve too"
+            return line((f"▲ {_read(spec, arguments)}{words}", "wait"))
         case NeedsIdentity(why=why) | Forbid(why=why):
             return line((f"✗ {one_line(why, 120)}", "harm"))
+
+
+def _read(spec: ToolSpec, arguments: Json) -> str:
+    """The amount as it was read, before what is said of it: nobody has to guess."""
+    currency = text_argument(spec.policy.currency, arguments)
+    amount = money(amount_of(spec.policy, arguments), currency)
+    return f"{amount}, " if amount else ""
 
 
 def foreseen_line(call: ToolCall, spec: ToolSpec, history: History) -> Line:
     """What the policy would make of a person's own call, in one line."""
     match judge(call, spec, history):
         case Allow():
-            return line(("✓ ", "ok"), ("within the policy: it is done at once", "ok"))
+            done = f"{_read(spec, call.input)}within the policy: it is done at once"
+            return line((f"✓ {done}", "ok"))
         case NeedsDecision(rule=rule, four_eyes=four_eyes):
             who = "two supervisors decide" if four_eyes else "a supervisor decides"
-            return line((f"▲ {who}: {one_line(rule, 80)}", "wait"))
+            read = _read(spec, call.input)
+            return line((f"▲ {read}{who}: {one_line(rule, 80)}", "wait"))
         case NeedsIdentity(why=why) | Forbid(why=why):
             return line((f"✗ {one_line(why, 120)}", "harm"))
 
@@ -178,28 +235,46 @@ class ArgumentsForm(VerticalScroll):
     def __init__(self, *, id: str) -> None:  # noqa: A002 # Textual's word
         super().__init__(id=id, can_focus=False)
         self.fields: tuple[Field, ...] = ()
+        self._boxes: dict[str, Input] = {}
 
     async def show(self, fields: Sequence[Field], *, at: str | None = None) -> None:
         """Shows these lines, with the focus on the named one, or else the first."""
         self.fields = tuple(fields)
+        shown = self.fields[:_MOST]
         await self.remove_children()
-        rows: list[Vertical] = []
-        for n, field in enumerate(self.fields):
-            box = OneLine(
+        self._boxes = {
+            field.name: OneLine(
                 field.text, placeholder=field.hint, compact=True, id=f"argument-{n}"
             )
-            name = LineView([line((fit(one_line(field.name, 40), 15), "dim"))])
-            rows.append(Vertical(name, box, classes="argument"))
-        await self.mount(*rows)
-        boxes = list(self.query(Input))
-        names = [field.name for field in self.fields]
-        if boxes:
-            boxes[names.index(at) if at in names else 0].focus()
+            for n, field in enumerate(shown)
+            if not field.kept
+        }
+        await self.mount(*[self._row(field) for field in shown])
+        left = len(self.fields) - len(shown)
+        if left:
+            words = f"and {left} more, kept as they are"
+            await self.mount(Vertical(LineView([line((words, "dim"))])))
+        first = next(iter(self._boxes.values()), None)
+        box = self._boxes.get(at or "", first)
+        if box is not None:
+            box.focus()
+
+    def _row(self, field: Field) -> Vertical:
+        name = LineView([line((fit(one_line(field.name, 40), 15), "dim"))])
+        if not field.kept:
+            return Vertical(name, self._boxes[field.name], classes="argument")
+        value = LineView([line((f" {field.kept}: ", "wait"), (field.text, "dim"))])
+        value.add_class("-kept")
+        return Vertical(name, value, classes="argument")
 
     @property
     def texts(self) -> list[str]:
         """What is written, line by line."""
-        return [box.value for box in self.query(Input)]
+        boxes = self._boxes
+        return [
+            boxes[field.name].value if field.name in boxes else field.text
+            for field in self.fields
+        ]
 
     def arguments(self) -> dict[str, Json]:
         """What the form holds.

@@ -235,9 +235,11 @@ class DecisionPanel(CardPanel[Ruling]):
 
     async def _show_form(self) -> None:
         form = self.query_one(ArgumentsForm)
-        fields = fields_of(self.decision.stands, self.spec)
-        policy = None if self.spec is None else self.spec.policy
-        await form.show(fields, at=None if policy is None else policy.amount)
+        amount = self.decision.amount_in
+        if self.spec is not None:
+            amount = self.spec.policy.amount
+        fields = fields_of(self.decision.stands, self.spec, amount=amount)
+        await form.show(fields, at=amount)
         self._judge()
 
     def on_input_changed(self, event: Input.Changed) -> None:

@@ -195,6 +195,9 @@ def _brief(name: str, value: str, width: int) -> Line:
 def _field(name: str, value: str, width: int) -> list[Line]:
     text = one_line(value, _VALUE)
     lines = named(one_line(name, 11), f"“{text}”", width, column=_COLUMN)
+    if len(value) > _VALUE:
+        left = f"{len(value) - _VALUE:,} more characters are not shown"
+        lines.append(line((f"{'':<{_COLUMN}}{left}: handoff decisions --json", "wait")))
     if changed(value) or "\n" in value:
         margin = " " * _COLUMN
         lines.append(line((f"{margin}holds hidden characters or line ends", "wait")))

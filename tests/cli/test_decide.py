@@ -93,6 +93,23 @@ def test_an_override_is_judged_by_the_tools_own_schema(
     assert right.json["final_input"]["amount"] == "10.00"
 
 
+def test_f21_an_override_of_a_part_of_a_cent_or_with_a_comma_is_refused_in_a_line(
+    at_sundry: Handoff, proposed: Callable[..., tuple[str, str]]
+) -> None:
+    _, decision = proposed()
+    [known] = at_sundry("decisions", "--json").json
+    said = []
+    for amount in ("84.001", "42,50"):
+        given = json.dumps(known["input"] | {"amount": amount})
+        said.append(at_sundry("decide", decision, "--override", given))
+    [still] = at_sundry("decisions", "--json").json
+
+    assert [one.code for one in said] == [1, 1]
+    assert "84.001 has 3 decimals, EUR has 2 at most" in said[0].err
+    assert "write 42.50" in said[1].err
+    assert still["state"] == "pending"
+
+
 def test_f16_who_is_no_supervisor_decides_nothing(
     at_sundry: Handoff, proposed: Callable[..., tuple[str, str]]
 ) -> None:

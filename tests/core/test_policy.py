@@ -219,3 +219,62 @@ def _in(amount: str, currency: str) -> Json:
 )
 def test_money_is_decimal_and_nothing_else(given: Json, amount: Decimal | None) -> None:
     assert amount_of(REFUND.policy, {"amount": given}) == amount
+
+
+@pytest.mark.parametrize(
+    ("amount", "currency", "why"),
+    [
+        ("84.001", "EUR", "amount: 84.001 has 3 decimals, EUR has 2 at most"),
+        (84.001, "eur", "amount: 84.001 has 3 decimals, EUR has 2 at most"),
+        (0.1 + 0.2, "EUR", "EUR has 2 at most"),
+        ("84.000", "EUR", "EUR has 2 at most"),
+        ("84.5", "JPY", "amount: 84.5 has 1 decimal, JPY has none"),
+        ("1.2345", "KWD", "KWD has 3 at most"),
+        ("0." + "1" * 5000, "EUR", "has 5000 decimals"),
+    ],
+)
+def test_f21_no_amount_has_more_decimals_than_its_currency(
+    amount: Json, currency: str, why: str
+) -> None:
+    given = {"order_id": "O-1", "amount": amount, "currency": currency}
+    any_amount = replace(REFUND, input_schema={})
+    outcome = judge(
+        replace(refund("1"), input=given), any_amount, history(said("hi"), VERIFIED)
+    )
+    assert isinstance(outcome, Forbid)
+    assert why in outcome.why
+    assert len(outcome.why) < 100
+
+
+@pytest.mark.parametrize(
+    ("amount", "currency"),
+    [("48.01", "EUR"), ("48", "JPY"), ("1.234", "KWD"), ("0.12345678", "BTC")],
+)
+def test_an_amount_that_its_currency_has_is_judged_by_the_limits(
+    amount: str, currency: str
+) -> None:
+    given = _in(amount, currency)
+    assert judged(replace(refund("1"), input=given)) == Allow()
+
+
+def test_f21_a_currency_that_the_schema_takes_for_unsaid_counts_too() -> None:
+    unsaid = {"properties": {"currency": {"default": "JPY"}}}
+    spec = replace(REFUND, input_schema=unsaid)
+    outcome = judged(refund("8.50"), spec)
+    assert outcome == Forbid(why="amount: 8.50 has 2 decimals, JPY has none")
+
+
+@pytest.mark.parametrize(
+    ("amount", "why"),
+    [
+        ("42,50", "amount: 42,50 is no amount here: write 42.50"),
+        ("1,234", "amount: 1,234 has two readings: write 1234 or 1.234"),
+    ],
+)
+def test_f21_an_amount_with_a_comma_is_never_guessed_and_told_how_to_write(
+    amount: str, why: str
+) -> None:
+    numbers = {"properties": {"amount": {"type": "string", "pattern": r"^\d+\.\d\d$"}}}
+    for schema in (REFUND.input_schema, numbers):
+        spec = replace(REFUND, input_schema=schema)
+        assert judged(refund(amount), spec) == Forbid(why=why)

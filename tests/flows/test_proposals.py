@@ -144,6 +144,17 @@ async def test_f21_nobody_is_asked_about_an_amount_that_is_none(
     assert lite.shop.effects == 0
 
 
+async def test_f21_nobody_is_asked_about_a_part_of_a_cent(lite: World) -> None:
+    lite.model.brain = refunds(
+        {"order_id": "O-1", "amount": "84.001", "currency": "EUR"}
+    )
+    ticket = await lite.opened()
+    assert await lite.runs(ticket) is Stop.ANSWERED
+    assert (await lite.chart(ticket)).decisions == ()
+    assert "84.001 has 3 decimals, EUR has 2 at most" in result_texts(lite)[-1]
+    assert lite.shop.effects == 0
+
+
 async def test_rule_06_what_was_approved_in_a_person_s_hands_is_done_after_it(
     world: World,
 ) -> None:
