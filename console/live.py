@@ -8,19 +8,21 @@ Everything that is read, is read by the functions here, in one transaction each.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
+from typing import TypeAlias
 
 from console.canned import Files
-from core.decision import Operator
+from core.decision import Decision, Operator
 from core.errors import StoreReplaced, StoreUnreachable, UnknownTicket
 from core.flows.answer import DIRECTLY, Leaving
 from core.flows.house import Hands
 from core.history import History, QueueRow
 from core.journal import LockChanged
+from core.ledger import OnObject
 from core.ports import (
     Canned,
     Clock,
@@ -42,6 +44,10 @@ OTHERS = 6
 
 RETRIES = (1, 2, 4, 8, 10)
 """Seconds until a lost store is looked for again; the last is repeated."""
+
+
+OnObjects: TypeAlias = Mapping[str, tuple[OnObject, ...]]
+"""What was done, or waits, on an object, by its name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,10 +177,12 @@ class Chart:
     Attributes:
         history: Everything about it.
         others: The newest other tickets of the same verified customer.
+        on_objects: What else was done, or waits, on what its open decisions act on.
     """
 
     history: History
     others: tuple[QueueRow, ...]
+    on_objects: OnObjects
 
 
 async def chart_of(store: Store, ticket: TicketId) -> Chart | None:
@@ -188,9 +196,21 @@ async def chart_of(store: Store, ticket: TicketId) -> Chart | None:
         identity = history.standing.identity
         others = () if identity is None else tx.of_customer(identity.customer)
         kept = tuple(row for row in others if row.ticket != ticket)[:OTHERS]
-        return Chart(history=history, others=kept)
+        on_objects = on_objects_of(tx, history.decisions)
+        return Chart(history=history, others=kept, on_objects=on_objects)
 
     return await store.read(look)
+
+
+def on_objects_of(tx: Transaction, decisions: Iterable[Decision]) -> OnObjects:
+    """What was done, or waits, on what open decisions act on, by that."""
+    names = {d.object for d in decisions if d.open and d.object is not None}
+    return {name: tx.on_object(name) for name in sorted(names)}
+
+
+async def on_objects(store: Store, history: History) -> OnObjects:
+    """As `on_objects_of`, read anew: another ticket may have changed it."""
+    return await store.read(lambda tx: on_objects_of(tx, history.decisions))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

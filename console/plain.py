@@ -8,6 +8,7 @@ same facts as JSON are in `shapes`.
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from types import MappingProxyType
 
 from console.canned import STEP_WORDS, Kept, release_words
 from console.plain_journal import compact, entry_line, stamp
@@ -26,6 +27,7 @@ from core.decision import Decision, Operator, approvers, settled_words
 from core.history import History, QueueRow, Reply
 from core.identity import sent_under
 from core.judged import Judged
+from core.ledger import OnObject
 from core.lock import HolderKind, Lock
 from core.policy import Rules
 from core.ports import Presence
@@ -158,8 +160,16 @@ def decision_line(decision: Decision) -> str:
     return f"{decision.id} {settled}: {what} ({one_line(decision.rule, 80)}){until}"
 
 
-def decisions(found: Sequence[Decision]) -> str:
-    """Decisions with their exact arguments, one a line."""
+def decisions(
+    found: Sequence[Decision],
+    also: Mapping[str, Sequence[OnObject]] = MappingProxyType({}),
+) -> str:
+    """Decisions with their exact arguments, one a line.
+
+    Args:
+        found: The decisions.
+        also: What else was done, or waits, on the same object, by the decision's id.
+    """
     if not found:
         return "No decision waits."
     lines = []
@@ -172,6 +182,7 @@ def decisions(found: Sequence[Decision]) -> str:
             asked = compact(dict(_arguments(decision.input)))
             lines.append(f"    changed by {by}; proposed was {asked}")
         lines.append(f"    {_based_on(decision)}")
+        lines += [f"    also: {_on_object(one)}" for one in also.get(decision.id, ())]
         if decision.four_eyes:
             by = one_line(approvers(decision) or decision.first or "nobody yet", 80)
             lines.append(f"    needs two people; approved by {by}")
@@ -180,6 +191,13 @@ def decisions(found: Sequence[Decision]) -> str:
 
 def _arguments(given: Json) -> JsonObject:
     return given if isinstance(given, Mapping) else {}
+
+
+def _on_object(one: OnObject) -> str:
+    amount = money(one.amount, one.currency)
+    what = f"{amount} {one_line(one.tool, 40)}".strip()
+    state = one.state.replace("_", " ")
+    return f"{what} {state} {one.id} on {one.ticket} since {stamp(one.at)}"
 
 
 def _based_on(decision: Decision) -> str:

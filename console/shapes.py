@@ -27,7 +27,7 @@ from core.journal import (
     to_json,
 )
 from core.judged import Judged
-from core.ledger import Action, ActionEvent
+from core.ledger import Action, ActionEvent, OnObject
 from core.lock import Holder, HolderKind, Lock
 from core.policy import Rules
 from core.ports import Presence
@@ -226,8 +226,18 @@ def presence(ticket: TicketId, there: Sequence[Presence]) -> Json:
     ]
 
 
-def decision(proposed: Decision, rule: "JsonObject | None" = None) -> Shape:
-    """A decision and what became of it, with its tool's rule as it was then."""
+def decision(
+    proposed: Decision,
+    rule: "JsonObject | None" = None,
+    on_object: Sequence[OnObject] | None = None,
+) -> Shape:
+    """A decision and what became of it, with its tool's rule as it was then.
+
+    Args:
+        proposed: The decision.
+        rule: The rule.
+        on_object: What else was done, or waits, on the same object, where it was read.
+    """
     moved, currency = proposed.moves
     return {
         "decision": proposed.id,
@@ -259,6 +269,20 @@ def decision(proposed: Decision, rule: "JsonObject | None" = None) -> Shape:
         "final_amount": money(moved) if proposed.final_input is not None else None,
         "final_currency": currency if proposed.final_input is not None else None,
         "unreadable": proposed.unreadable,
+        "on_object": None if on_object is None else [_on_object(o) for o in on_object],
+    }
+
+
+def _on_object(one: OnObject) -> Shape:
+    return {
+        "id": one.id,
+        "ticket": one.ticket,
+        "decision": one.decision,
+        "tool": one.tool,
+        "amount": money(one.amount),
+        "currency": one.currency,
+        "state": one.state,
+        "at": when(one.at),
     }
 
 

@@ -16,11 +16,11 @@ from core.decision import Decision
 from core.history import History, QueueRow
 from core.identity import SentUnder
 from core.journal import Claimed, IdentityChanged, Paused, Quarantined, Snoozed
-from core.ledger import Sums
+from core.ledger import OnObject, Sums
 from core.ports import Damaged, Pause, Presence
 from core.quarantine import unreadable
 from core.standing import Approval, Standing, approval
-from core.ticket import UNKNOWN_TIME, JsonObject, Status
+from core.ticket import UNKNOWN_TIME, JsonObject, Status, TicketId
 
 VIEWS = (
     ("1", "human", "needs a person", "person"),
@@ -183,6 +183,27 @@ def proposal_words(decision: Decision | None) -> str | None:
     if decision is None:
         return None
     return f"{one_line(decision.tool, 30)} {money(*decision.moves)}".rstrip()
+
+
+def on_object_words(
+    one: OnObject, here: TicketId, now: datetime, zone: tzinfo | None
+) -> str:
+    """What stands on an object: `40.00 EUR refund_order, done on T-1 12 Nov`."""
+    amount = money(one.amount, one.currency)
+    what = f"{amount} {one_line(one.tool, 30)}".strip()
+    where = "this ticket" if one.ticket == here else one_line(one.ticket, 24)
+    state = _ON_OBJECT.get(one.state, one_line(one.state, 20))
+    return f"{what}, {state} on {where}, {when(one.at, now, zone)}"
+
+
+_ON_OBJECT = {
+    "done": "done",
+    "intended": "begun",
+    "in_doubt": "IN DOUBT",
+    "pending": "waits for a decision",
+    "approved": "approved, not carried out",
+    "overridden": "approved, not carried out",
+}
 
 
 def state_of(  # one branch for each status

@@ -107,6 +107,34 @@ class Action:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OnObject:
+    """What was done to an object, or waits to be, on whatever ticket.
+
+    Attributes:
+        id: Of the action; of the decision while nothing is begun.
+        decision: The decision that it is, or that allowed it; None where none did.
+        amount: What it moves; None for nothing, or where it can't be read.
+        state: An action's `done`, `intended` or `in_doubt`, else a decision's
+            `pending`, `approved` or `overridden`. What moved nothing is not told.
+        at: Since when it stands so.
+    """
+
+    id: str
+    ticket: TicketId
+    decision: str | None
+    tool: str
+    amount: Decimal | None
+    currency: str | None
+    state: str
+    at: datetime
+
+
+def besides(found: Iterable[OnObject], decision: str) -> tuple[OnObject, ...]:
+    """What else there is on an object: not the decision itself, nor its action."""
+    return tuple(one for one in found if one.decision != decision)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Execute:
     """No intent yet: store it, then call."""
 

@@ -30,7 +30,7 @@ from typing import Protocol, TypeVar
 from core.decision import Decision, Operator, Role
 from core.history import Draft, History, QueueRow, Reply
 from core.journal import Body, Entry
-from core.ledger import Action, ActionEvent, Sums
+from core.ledger import Action, ActionEvent, OnObject, Sums
 from core.lock import Hold, Lock
 from core.policy import Rules
 from core.standing import Standing
@@ -337,6 +337,9 @@ class Transaction(Protocol):
         That is a decision that is not executed yet, or an action whose end nobody
         knows. Within `write`, others who ask of this object wait for the end.
         """
+
+    def on_object(self, acted_on: str) -> tuple[OnObject, ...]:
+        """What was done to an object on all tickets; then what waits to be."""
 
     def keep_rules(self, rules: Rules) -> None:
         """Stores the tools' rules, unless this version is there already."""

@@ -10,6 +10,7 @@ from datetime import datetime
 import sqlalchemy as sa
 
 from core.decision import READY, Decision, DecisionState
+from core.ledger import OnObject
 from core.ticket import RunId, TicketId
 from store.codec import decision_from_json, decision_to_json
 from store.prepared import Prepared, PreparedInsert
@@ -33,6 +34,11 @@ _CLOSE = Prepared(
     # of one that can't be read the proposal stays as it is
     sa.update(decisions).where(_ID),
     sets=["state", "decided_by", "decided_at", "why"],
+)
+_OF_OBJECT = Prepared(
+    sa.select(decisions)
+    .where(decisions.c.object == sa.bindparam("object"))
+    .order_by(*_OLDEST_FIRST)
 )
 _OPEN = [state.value for state in (DecisionState.PENDING, *sorted(READY))]
 
@@ -75,8 +81,28 @@ def all_of_them(connection: sa.Connection, *, open_only: bool) -> tuple[Decision
 
 def open_on(connection: sa.Connection, tool: str, acted_on: str) -> set[TicketId]:
     """The tickets with an open decision on a tool and this object."""
-    found = all_of_them(connection, open_only=True)
-    return {d.ticket for d in found if (d.tool, d.object) == (tool, acted_on)}
+    return {d.ticket for d in open_of(connection, acted_on) if d.tool == tool}
+
+
+def open_of(connection: sa.Connection, acted_on: str) -> tuple[Decision, ...]:
+    """The open decisions on an object, of whatever tool and ticket, oldest first."""
+    found = _OF_OBJECT.each(connection, made, mended, object=acted_on)
+    return tuple(d for d in found if d.open)
+
+
+def waiting(decision: Decision) -> OnObject:
+    """What is to be done to its object once it is settled, or executed."""
+    amount, currency = decision.moves
+    return OnObject(
+        id=decision.id,
+        ticket=decision.ticket,
+        decision=decision.id,
+        tool=decision.tool,
+        amount=amount,
+        currency=currency,
+        state=decision.state.value,
+        at=decision.decided_at or decision.proposed_at,
+    )
 
 
 def made(r: Row) -> Decision:
@@ -142,4 +168,5 @@ def _values(decision: Decision) -> dict[str, object]:
         "final_input": decision.final_input,
         "final_hash": decision.final_hash,
         "why": decision.why,
+        "object": decision.object,
     }

@@ -12,7 +12,7 @@ from decimal import Decimal
 
 import sqlalchemy as sa
 
-from core.ledger import Action, ActionEvent, ActionState
+from core.ledger import Action, ActionEvent, ActionState, OnObject
 from core.ticket import UNKNOWN_TIME, Actor, TicketId, system
 from store.codec import actor, result_from_json, result_to_json
 from store.prepared import Prepared, PreparedInsert
@@ -171,6 +171,46 @@ def open_on(connection: sa.Connection, tool: str, acted_on: str) -> set[TicketId
         actions.c.object == acted_on, actions.c.tool == tool, ~settled.exists()
     )
     return {TicketId(ticket) for ticket in connection.scalars(query)}
+
+
+_LAST = action_events.alias("last")
+_ON_OBJECT = Prepared(
+    sa.select(
+        *(actions.c.id, actions.c.ticket_id, actions.c.decision_id, actions.c.tool),
+        *(actions.c.amount, actions.c.currency),
+        *(action_events.c.state, action_events.c.at),
+    )
+    .select_from(actions)
+    .join(action_events, action_events.c.action_id == actions.c.id)
+    .where(
+        actions.c.object == sa.bindparam("object"),
+        ~sa.select(_LAST.c.n)
+        .where(_LAST.c.action_id == actions.c.id, _LAST.c.n > action_events.c.n)
+        .exists(),
+    )
+    .order_by(action_events.c.at, actions.c.id)
+)
+"""Actions by their newest event."""
+
+
+def on_object(connection: sa.Connection, acted_on: str) -> list[OnObject]:
+    """The actions on an object that moved something, or may have, oldest first."""
+    found = _ON_OBJECT.each(connection, _on_object, object=acted_on)
+    return [one for one in found if one.state not in _MOVED_NOTHING]
+
+
+def _on_object(row: Row) -> OnObject:
+    known = row.state in {state.value for state in ActionState}
+    return OnObject(
+        id=row.id,
+        ticket=TicketId(row.ticket_id),
+        decision=row.decision_id,
+        tool=row.tool,
+        amount=row.amount,
+        currency=row.currency,
+        state=row.state if known else ActionState.IN_DOUBT.value,
+        at=row.at,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -242,13 +242,17 @@ decisions = sa.Table(
     sa.Column("final_input", _JSON, nullable=False),
     _text("final_hash", null=True),
     _text("why", null=True),
+    _text("object", null=True),
 )
 """The proposal, which never changes, as one document; the verdict in columns.
+
+What is acted on stands beside the document too, to be found by it.
 
 On PostgreSQL a trigger guards who writes these columns (see `rights`).
 """
 sa.Index("ix_decisions_ticket", decisions.c.ticket_id)
 sa.Index("ix_decisions_state", decisions.c.state, decisions.c.proposed_at)
+_marked("ix_decisions_object", decisions.c.object, decisions.c.object)
 
 actions = sa.Table(
     "actions",

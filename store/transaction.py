@@ -23,7 +23,7 @@ import sqlalchemy as sa
 from core.decision import Decision, Operator, Role
 from core.history import Draft, History, QueueRow, Reply
 from core.journal import ActionChanged, Body, Entry
-from core.ledger import Action, ActionEvent, Sums, by_currency
+from core.ledger import Action, ActionEvent, OnObject, Sums, by_currency
 from core.lock import Hold, Lock
 from core.mending import action_as_told, amount_of, decision_as_told
 from core.policy import Rules
@@ -362,6 +362,14 @@ class SqlTransaction:
         found = ledger.open_on(self._connection, tool, acted_on)
         found |= decisions.open_on(self._connection, tool, acted_on)
         return min(found - {ticket}, default=None)
+
+    def on_object(self, acted_on: str) -> tuple[OnObject, ...]:
+        """What was done to an object on all tickets; then what waits to be."""
+        self.flush()
+        done = ledger.on_object(self._connection, acted_on)
+        begun = {one.decision for one in done}
+        waits = self._as_told(decisions.open_of(self._connection, acted_on))
+        return (*done, *(decisions.waiting(d) for d in waits if d.id not in begun))
 
     def keep_rules(self, rules: Rules) -> None:
         """Stores the tools' rules, unless this version is there already."""

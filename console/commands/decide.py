@@ -7,6 +7,7 @@ import click
 from console import plain, shapes, wiring
 from console.commands import base, opened, options
 from console.commands.base import REFUSED, USAGE, Failed, fail
+from console.live import on_objects_of
 from console.plain_journal import stamp
 from console.wording import cannot_be_read
 from core.cleanse import one_line
@@ -25,6 +26,9 @@ from core.decision import (
 )
 from core.flows import supervise
 from core.flows.supervise import Decided, UnknownDecision, WrongArguments, why_not
+from core.ledger import OnObject, besides
+from core.policy import Rules
+from core.ports import Transaction
 from core.ticket import Json
 from core.tool import ToolSpec
 
@@ -36,9 +40,7 @@ def decisions(every: bool) -> None:  # noqa: FBT001 # click's way to say an opti
 
     async def work() -> None:
         async with opened.with_store() as store:
-            found, kept = await store.read(
-                lambda tx: (tx.decisions(open_only=not every), tx.rules())
-            )
+            found, kept, also = await store.read(lambda tx: _listed(tx, every=every))
             if not found:
                 await opened.tell_if_empty(store)
         if not every:  # as the approvals on the desk: what waits for a verdict first
@@ -51,11 +53,26 @@ def decisions(every: bool) -> None:  # noqa: FBT001 # click's way to say an opti
             if d.unreadable is not None
         )
         base.show(
-            [shapes.decision(d, rules.get(d.id)) for d in found],
-            lambda: plain.decisions(found),
+            [shapes.decision(d, rules.get(d.id), also.get(d.id)) for d in found],
+            lambda: plain.decisions(found, also),
         )
 
     base.run(work())
+
+
+_Also = Mapping[str, tuple[OnObject, ...]]
+
+
+def _listed(
+    tx: Transaction, *, every: bool
+) -> tuple[tuple[Decision, ...], tuple[Rules, ...], _Also]:
+    """The decisions, the rules, and what else is on what each open one acts on."""
+    found = tx.decisions(open_only=not every)
+    on_objects = on_objects_of(tx, found)
+    also = {
+        d.id: besides(on_objects.get(d.object or "", ()), d.id) for d in found if d.open
+    }
+    return found, tx.rules(), also
 
 
 @click.command(

@@ -14,13 +14,14 @@ from typing_extensions import override
 
 from console.screens.pace import paced
 from console.screens.panel import Panel
-from console.widgets.card_lines import card_lines
+from console.widgets.card_lines import also_on_it, card_lines
 from console.widgets.line_view import LineView
 from console.widgets.sight import Sight
 from console.widgets.spans import Line, line
 from core.cleanse import one_line
 from core.decision import READY, Decision, settled_words
 from core.history import History
+from core.ledger import OnObject
 
 R = TypeVar("R")
 
@@ -39,6 +40,7 @@ class CardPanel(Panel[R]):
         self.history = history
         self.sight = sight
         self.read_whole = False
+        self._else: tuple[OnObject, ...] = ()
 
     @override
     def on_mount(self) -> None:
@@ -66,6 +68,9 @@ class CardPanel(Panel[R]):
 
     def _draw(self) -> None:
         decision, history = self.decision, self.history
+        else_ = also_on_it(decision, self.sight(0))
+        self.read_whole = self.read_whole and else_ == self._else
+        self._else = else_
         for card in self.query("#card").results(LineView):  # none before the first
             card.draw(lambda width: card_lines(decision, history, self.sight(width)))
             self.call_after_refresh(self._looked)

@@ -157,6 +157,7 @@ class DeskPanes(Front, inherit_bindings=False):
             stopped=stopped_words(self.reads.pause),
             presence=self.presence_words(),
             others=self.reads.others,
+            on_objects=self.reads.on_objects,
             asked=asked_of(self.history),
             tool=self._awaited(),
             approved=proposal_words(self.approved()),

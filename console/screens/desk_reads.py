@@ -16,10 +16,12 @@ from console.live import (
     PAGE,
     Glance,
     Mine,
+    OnObjects,
     Services,
     chart_of,
     glance,
     mine,
+    on_objects,
     rows_again,
 )
 from console.widgets.timeline_items import Item, items_of
@@ -96,6 +98,7 @@ class Reads:
         self.people: tuple[str, ...] = ()
         self.history: History | None = None
         self.others: tuple[QueueRow, ...] = ()
+        self.on_objects: OnObjects = {}
         self.items: tuple[Item, ...] = ()
         self.pause: Pause | None = None
         self.mine: Mine | None = None
@@ -152,6 +155,7 @@ class Reads:
         if everything or time.monotonic() - self._sorted_at >= RESORT:
             await self.read_window(self._shown.window_at())
             await self._read_mine()
+            await self._read_on_objects()
         else:
             self._unsorted = True
             if not changed.isdisjoint(seen):
@@ -254,6 +258,14 @@ class Reads:
         before, self.mine = self.mine, now
         self._shown.mine_read(before, now)
 
+    async def _read_on_objects(self) -> None:
+        """Another ticket's refund changes what the card of this one has to say."""
+        history = self.history
+        if history is not None and self.on_objects:
+            found = await on_objects(self._services.store, history)
+            if self.history is history:
+                self.on_objects = found
+
     async def read_chart(self, ticket: TicketId) -> None:
         """Reads a ticket whole and shows it, if the cursor is still on it."""
         chart = await chart_of(self._services.store, ticket)
@@ -266,6 +278,7 @@ class Reads:
         items = await asyncio.to_thread(items_of, chart.history, zone)
         if self._shown.ticket() == ticket:
             self.history, self.others = chart.history, chart.others
+            self.on_objects = chart.on_objects
             self.items = items
             self._shown.chart_read(chart.history)
 

@@ -12,11 +12,19 @@ from datetime import timedelta
 
 from console.widgets.sight import Sight
 from console.widgets.spans import EMPTY, Line, Span, clip, cut, line, named, paragraph
-from console.wording import cannot_be_read, count, money, span_of, when
+from console.wording import (
+    cannot_be_read,
+    count,
+    money,
+    on_object_words,
+    span_of,
+    when,
+)
 from core.cleanse import changed, cleanse, one_line
 from core.decision import READY, Decision, approvers
 from core.history import History
 from core.journal import Message, ToolCalled, ToolReturned
+from core.ledger import OnObject, besides, by_currency
 from core.ticket import Json
 
 _COLUMN = 12
@@ -89,9 +97,15 @@ def card_lines(decision: Decision, history: History, sight: Sight) -> list[Line]
     read = Counter(filter(None, (_read(seq, history) for seq in decision.evidence)))
     parts = [name if times == 1 else f"{name} x{times}" for name, times in read.items()]
     lines += _pair("agent read", ", ".join(parts) or "nothing", width)
+    lines += _also(decision, sight)
     lines += _verdict(decision, sight)
     lines += [_since(decision, history), *_newer(decision, history, width)]
     return lines
+
+
+def also_on_it(decision: Decision, sight: Sight) -> tuple[OnObject, ...]:
+    """What else was done, or waits, on the same object, on this ticket or another."""
+    return besides(sight.on_objects.get(decision.object or "", ()), decision.id)
 
 
 def stale_lines(history: History) -> list[Line]:
@@ -184,6 +198,28 @@ def _verdict(decision: Decision, sight: Sight) -> list[Line]:
     ends = f"expires in {span_of(left)}" if left > timedelta(0) else "expired"
     since = when(decision.proposed_at, sight.now, sight.zone)
     return [*lines, *_pair("waits", f"since {since}, {ends}", width)]
+
+
+def _also(decision: Decision, sight: Sight) -> list[Line]:
+    """What else moved, or is to move, on the same order: the facts, newest last."""
+    found = also_on_it(decision, sight)
+    if not found:
+        return []
+    sums = by_currency((one.amount, one.currency) for one in found)
+    total = ", ".join(money(v, k) for k, v in sums.items())
+    head = f"already on {one_line(decision.object or '', 40)}: {total}".rstrip(": ")
+    lines = named("also", head, sight.width, role="wait-strong", column=_COLUMN)
+    left = len(found) - _ALSO
+    if left > 0:
+        lines.append(line((f"{'':<{_COLUMN}}{left:,} more, and last", "wait")))
+    for one in found[-_ALSO:]:
+        said = on_object_words(one, decision.ticket, sight.now, sight.zone)
+        lines += named("", said, sight.width, role="wait", column=_COLUMN)
+    return lines
+
+
+_ALSO = 5
+"""What was done on the same order that the card names; of more it says how many."""
 
 
 def _brief(name: str, value: str, width: int) -> Line:

@@ -7,6 +7,7 @@ from datetime import datetime, tzinfo
 from console.widgets.spans import Line, line
 from core.history import History, QueueRow
 from core.journal import Paused
+from core.ledger import OnObject
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +22,7 @@ class Sight:
         stopped: Who stopped the agent everywhere and why, in words, or None.
         presence: By colleague: what they do at this ticket, in words.
         others: Other tickets of the same verified customer.
+        on_objects: What was done, or waits, on what the open decisions act on.
         asked: The turn whose model call is not answered yet, and since when.
         tool: The tool whose answer the run waits for, or None.
         approved: What is approved and not carried out yet, in words, or None.
@@ -35,6 +37,7 @@ class Sight:
     stopped: str | None = None
     presence: Mapping[str, str] = field(default_factory=dict)
     others: tuple[QueueRow, ...] = ()
+    on_objects: Mapping[str, tuple[OnObject, ...]] = field(default_factory=dict)
     asked: tuple[int, datetime] | None = None
     tool: str | None = None
     approved: str | None = None

@@ -144,9 +144,9 @@ BEGIN
   IF {schema}.handoff_administers() THEN
     RETURN NEW;
   END IF;
-  IF (NEW.id, NEW.ticket_id, NEW.proposed_at, NEW.proposed_by, NEW.document)
+  IF (NEW.id, NEW.ticket_id, NEW.proposed_at, NEW.proposed_by, NEW.document, NEW.object)
     IS DISTINCT FROM
-     (OLD.id, OLD.ticket_id, OLD.proposed_at, OLD.proposed_by, OLD.document)
+     (OLD.id, OLD.ticket_id, OLD.proposed_at, OLD.proposed_by, OLD.document, OLD.object)
   THEN
     wrong := 'a proposal never changes';
   ELSIF NOT verdict THEN

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from core.decision import Decision, Operator, Role
 from core.history import Draft, History, QueueRow, Reply
+from core.ledger import OnObject
 from core.ports import Pause, Presence, QueueQuery, Spent, Transaction, Worker
 from core.standing import Standing, approval
 from core.ticket import RunId, Status, TicketId
@@ -98,6 +99,9 @@ class SceneStore:
             )
             for name, ticket, doing in self.nearby
         )
+
+    def on_object(self, acted_on: str) -> tuple[OnObject, ...]:
+        return ()
 
     def of_customer(self, customer: str) -> tuple[QueueRow, ...]:
         rows = (s.row() for s in self.scenes)

@@ -7,7 +7,10 @@ from decimal import Decimal
 import pytest
 from textual import events
 
+from console import shapes
 from console.app import HandoffApp
+from console.commands.decide import _listed as listing
+from console.plain import decisions as text_of_decisions
 from console.screens import decision
 from console.screens.arguments import ArgumentsForm
 from console.screens.decision import DecisionPanel
@@ -216,6 +219,30 @@ async def test_an_override_is_a_form_that_says_what_the_policy_makes_of_it(
         await until(pilot, lambda: "approved with changed arguments" in told(app))
         decision = (await stored(counter.store, ticket)).decisions[0]
         assert decision.final_input == {"order_id": "O-1", "amount": "18.5"}
+
+
+async def test_a_card_says_what_another_ticket_did_or_wants_on_the_same_order(
+    counter: Counter,
+) -> None:
+    here, other = await counter.writes("I want it back."), await counter.writes("Me.")
+    await counter.proposes(here, {"order_id": "O-1", "amount": "118.00"})
+    await counter.proposes(other, {"order_id": "O-1"}, amount="40.00", name="D-2")
+    async with sitting(counter.store) as (pilot, app):
+        await card_opened(pilot, app)
+        await until(pilot, lambda: "already on O-1: 40.00 EUR" in card(app))
+        waits = f"40.00 EUR refund_order, waits for a decision on {other}"
+        assert waits in " ".join(card(app).split())
+        assert app.screen.read_whole
+        third = await counter.writes("And me.")
+        await counter.proposes(third, {"order_id": "O-1"}, amount="2.50", name="D-3")
+        await until(pilot, lambda: "already on O-1: 42.50 EUR" in card(app))
+        await press(pilot, "escape")
+    listed, _, also = await counter.store.read(lambda tx: listing(tx, every=False))
+    told_by = shapes.decision(listed[0], None, also["D-1"])["on_object"]
+    assert [one["ticket"] for one in told_by] == [other, third]
+    assert f"also: 40.00 EUR refund_order pending D-2 on {other}" in text_of_decisions(
+        listed, also
+    )
 
 
 async def test_what_is_typed_right_after_a_key_is_text_and_no_command(

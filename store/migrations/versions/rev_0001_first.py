@@ -228,6 +228,7 @@ def upgrade() -> None:  # noqa: PLR0915 # one statement a table
         sa.Column("final_input", sa.Text(), nullable=False),
         sa.Column("final_hash", sa.Text(), nullable=True),
         sa.Column("why", sa.Text(), nullable=True),
+        sa.Column("object", sa.Text(), nullable=True),
         sa.ForeignKeyConstraint(
             ["ticket_id"], ["tickets.id"], name=op.f("fk_decisions_ticket_id")
         ),
@@ -235,6 +236,14 @@ def upgrade() -> None:  # noqa: PLR0915 # one statement a table
     )
     op.create_index(
         "ix_decisions_state", "decisions", ["state", "proposed_at"], unique=False
+    )
+    op.create_index(
+        "ix_decisions_object",
+        "decisions",
+        ["object"],
+        unique=False,
+        sqlite_where=sa.text("object IS NOT NULL"),
+        postgresql_where=sa.text("object IS NOT NULL"),
     )
     op.create_index("ix_decisions_ticket", "decisions", ["ticket_id"], unique=False)
     op.create_table(
