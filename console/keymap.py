@@ -25,6 +25,7 @@ class Here:
         mine: Whether the person holds it.
         held: Whether a person holds it.
         pending: Whether a decision waits on it.
+        decides: Whether the person may approve what waits.
         withheld: Whether replies were caught on it.
         opens: Whether the entry under the cursor can be opened.
         searching: Whether the timeline is being searched.
@@ -49,6 +50,7 @@ class Here:
     mine: bool = False
     held: bool = False
     pending: bool = False
+    decides: bool = False
     withheld: bool = False
     opens: bool = False
     searching: bool = False
@@ -88,6 +90,7 @@ class Command:
         after: What may be pressed right before it, see `console.screens.pace`.
         needs: Why it is not possible where it is not, told to who presses its key.
         writes: Whether who presses its key is about to write.
+        supervisor: Whether only supervisors may do it.
     """
 
     id: str
@@ -102,6 +105,7 @@ class Command:
     after: Literal["nothing", "moves", "text"] = "moves"
     needs: str = ""
     writes: bool = False
+    supervisor: bool = False
 
 
 _SHOWN = {
@@ -137,8 +141,13 @@ def _types(key: str) -> bool:
 
 
 def possible(command: Command, here: Here) -> bool:
-    """Whether a command can be run here."""
-    return command.when(here)
+    """Whether a command can be run here, by this person."""
+    return allowed(command, here) and command.when(here)
+
+
+def allowed(command: Command, here: Here) -> bool:
+    """Whether this person may ever run it."""
+    return here.supervisor or not command.supervisor
 
 
 _NAMES = {

@@ -13,7 +13,6 @@ from textual.widgets import Input, TextArea
 from console.live import Mine, meet
 from console.screens.desk_working import DeskWorking
 from core.cleanse import one_line
-from core.decision import Role
 from core.errors import StoreUnreachable
 from core.ports import Presence
 from core.ticket import TicketId
@@ -39,7 +38,7 @@ class DeskNotices(DeskWorking, inherit_bindings=False):
 
     def mine_read(self, before: Mine | None, now: Mine) -> None:
         """Tells what is new for the person who sits here."""
-        supervises = self.services.operator.role is Role.SUPERVISOR
+        supervises = self.supervises
         decisions = now.decisions if supervises else {}
         waits = len(decisions) + len(now.unanswered | now.ready) + len(now.offered)
         self.post_message(self.Waiting(waits))

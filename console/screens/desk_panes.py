@@ -11,7 +11,7 @@ from console.screens.first_run import first_run_lines
 from console.screens.front import Front
 from console.widgets.banner import Taking, banner_line
 from console.widgets.bars import Top, hint_line, lost_line, top_lines
-from console.widgets.card_lines import inline_lines
+from console.widgets.card_lines import barred, inline_lines
 from console.widgets.chart import chart_lines, strip_lines
 from console.widgets.composer import Composer, Editor
 from console.widgets.line_view import LineView
@@ -93,6 +93,18 @@ class DeskPanes(Front, inherit_bindings=False):
         )
         return next(waiting, None)
 
+    def _decides(self) -> bool:
+        """Whether the person may approve what waits, as far as that is read."""
+        supervises, decision = self.supervises, self.pending()
+        if decision is None:
+            return supervises
+        return not barred(decision, self.me, supervisor=supervises)
+
+    @property
+    def supervises(self) -> bool:
+        """Whether the person is a supervisor."""
+        return self.services.operator.role is Role.SUPERVISOR
+
     def approved(self) -> Decision | None:
         """The first decision that is approved and not carried out yet."""
         if self.history is None:
@@ -123,13 +135,14 @@ class DeskPanes(Front, inherit_bindings=False):
             mine=standing is not None and standing.held_by == self.me,
             held=standing is not None and standing.held_by is not None,
             pending=standing is not None and bool(standing.pending),
+            decides=self._decides(),
             withheld=standing is not None and bool(standing.withheld),
             opens=item is not None and item.opens,
             searching=bool(timeline.needle),
             narrow=self.has_class("-narrow"),
             away=pane != "queue" or bool(self.reads.filter) or self.has_class("-zoom"),
             lost=self.lost is not None,
-            supervisor=self.services.operator.role is Role.SUPERVISOR,
+            supervisor=self.supervises,
             undo=self.undoable() is not None,
             runs=self.history is not None and bool(self.history.runs),
             noting=self.noting,
@@ -162,7 +175,7 @@ class DeskPanes(Front, inherit_bindings=False):
             tool=self._awaited(),
             approved=proposal_words(self.approved()),
             paused_at=paused_at(self.history),
-            supervisor=self.services.operator.role is Role.SUPERVISOR,
+            supervisor=self.supervises,
         )
 
     def _awaited(self) -> str | None:

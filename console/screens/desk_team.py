@@ -180,13 +180,9 @@ class DeskTeam(DeskCommands, inherit_bindings=False):
 
     async def _show_house(self) -> Said:
         seen = await self._overview()
-        panel = SupervisorPanel(seen, self.sight, supervisor=self._supervises)
+        panel = SupervisorPanel(seen, self.sight, supervisor=self.supervises)
         self.app.push_screen(panel, self._wished)
         return Said(words="", done=True)
-
-    @property
-    def _supervises(self) -> bool:
-        return self.services.operator.role is Role.SUPERVISOR
 
     async def renew_house(self) -> Said:
         """Keeps an open overview fresh."""
@@ -237,7 +233,7 @@ class DeskTeam(DeskCommands, inherit_bindings=False):
 
     async def _show_people(self) -> Said:
         seen = await self._overview()
-        panel = PeoplePanel(seen, supervisor=self._supervises)
+        panel = PeoplePanel(seen, supervisor=self.supervises)
 
         def changed(change: Change | None) -> None:
             if change is not None:

@@ -7,7 +7,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from typing_extensions import override
 
-from console.keymap import GROUPS, Command, Here, possible, shown
+from console.keymap import GROUPS, Command, Here, allowed, possible, shown
 from console.screens.pace import paced
 from console.screens.panel import Panel
 from console.widgets.line_view import LineView
@@ -44,9 +44,14 @@ _KEYS = 17
 
 
 def help_lines(commands: Sequence[Command], here: Here, width: int = 64) -> list[Line]:
-    """The keys that do something here, by group; the others after them, faint."""
+    """The keys that do something here, by group; the others after them, faint.
+
+    Last, what this person never may.
+    """
     now = [c for c in commands if possible(c, here) and c.keys and c.id != "send"]
-    later = [c for c in commands if not possible(c, here) and c.keys]
+    others = [c for c in commands if not possible(c, here) and c.keys]
+    later = [c for c in others if allowed(c, here)]
+    never = [c for c in others if not allowed(c, here)]
     lines: list[Line] = [line(("Keys here", "strong")), EMPTY]
     ordered = sorted(now, key=lambda c: GROUPS.index(c.group))
     for group, some in groupby(ordered, key=lambda c: c.group):
@@ -58,6 +63,9 @@ def help_lines(commands: Sequence[Command], here: Here, width: int = 64) -> list
         lines += _beside(line((f"  {symbol}  ", role)), words, "text", width)
     lines += [EMPTY, line(("NOT NOW", "dim"))]
     lines += [ln for c in later for ln in _key_lines(c, "faint", width)]
+    if never:
+        lines += [EMPTY, line(("ONLY A SUPERVISOR", "dim"))]
+        lines += [ln for c in never for ln in _key_lines(c, "faint", width)]
     mouse = "The mouse works too; shift and drag selects text in most terminals."
     return [*lines, EMPTY, *paragraph(mouse, width, "dim")]
 

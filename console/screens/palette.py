@@ -13,7 +13,7 @@ from textual.widgets import Input
 from typing_extensions import override
 
 from console.canned import Shelf
-from console.keymap import GROUPS, Command, Here, possible, shown
+from console.keymap import GROUPS, Command, Here, allowed, possible, shown
 from console.screens.pace import paced
 from console.screens.searching import SearchPanel
 from console.widgets.choices import Choice, Choices
@@ -68,11 +68,15 @@ def choices_for(
         if held(f"theme {name}")
     ]
     later = [
-        _choice(c.id, _keys(c), f"{c.words} · not now", "faint")
+        _choice(c.id, _keys(c), f"{c.words} · {_why_not(c, here)}", "faint")
         for c in found
         if c.needs and not possible(c, here)
     ]
     return [*now, *texts, *rows, *looks, *later]
+
+
+def _why_not(command: Command, here: Here) -> str:
+    return "not now" if allowed(command, here) else "supervisors only"
 
 
 def _keys(command: Command) -> str:

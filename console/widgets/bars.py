@@ -132,6 +132,8 @@ def _hint(command: Command, key: str, here: Here) -> Line:
         words = "accept"
     elif command.id == "take" and here.offers:
         words = "take it back"
+    elif command.id == "decide" and not here.decides:
+        words = "look at it"
     elif command.id == "send" and here.noting:
         words = "keep the note"
     return (Span(key, "key", command.id), Span(f" {words}   ", "dim", command.id))

@@ -60,11 +60,16 @@ def inline_lines(decision: Decision, history: History, sight: Sight) -> list[Lin
 
 def barred_words(decision: Decision, sight: Sight) -> str:
     """Why the person can't approve what waits, in words, or ""."""
-    if not sight.supervisor:
+    return barred(decision, sight.me, supervisor=sight.supervisor)
+
+
+def barred(decision: Decision, me: str, *, supervisor: bool) -> str:
+    """As `barred_words`, of a person."""
+    if not supervisor:
         return "a supervisor decides"
-    if decision.four_eyes and decision.first == sight.me:
+    if decision.four_eyes and decision.first == me:
         return "you approved; another person must too"
-    if decision.proposed_by == sight.me:
+    if decision.proposed_by == me:
         return "you proposed it; another person must approve"
     return ""
 

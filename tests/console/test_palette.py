@@ -1,9 +1,14 @@
 """The palette finds everything that has a name, and a key that can't act says why."""
 
+from dataclasses import replace
+
 from console.keymap import Here, needed_for, possible
 from console.keytable import COMMANDS
+from console.screens.overlays import help_lines
 from console.screens.palette import PalettePanel, choices_for
+from console.widgets.bars import hint_line
 from console.widgets.choices import Choices
+from console.widgets.spans import plain
 from tests.console.scene_store import SceneStore
 from tests.console.steps import app_on, desk_of, press, screen_text, told, until
 from tests.console.sundry import AT_WORK, CANNED, HELD, sundry
@@ -37,6 +42,27 @@ def test_no_ticket_key_is_silent() -> None:
     silent = [key for key in sorted(keys) if not needed_for(COMMANDS, key, Here())]
     assert silent == []
     assert needed_for(COMMANDS, "u", Here(ticket=True)) != ""
+
+
+def test_who_may_not_do_something_is_promised_nothing_of_it() -> None:
+    here = Here(ticket=True, held=True, pending=True)
+    said = plain([hint_line(COMMANDS, here, 120)])
+    assert "a look at it" in said
+    assert "approve" not in said
+    supervises = replace(here, supervisor=True, decides=True)
+    assert "a approve" in plain([hint_line(COMMANDS, supervises, 120)])
+    own = replace(supervises, decides=False)
+    assert "a look at it" in plain([hint_line(COMMANDS, own, 120)])
+
+    may, never = plain(help_lines(COMMANDS, here, 80)).split("ONLY A SUPERVISOR")
+    assert "take it away" not in may
+    assert "take it away" in never
+    assert "ONLY A" not in plain(help_lines(COMMANDS, supervises, 80))
+
+    lines = [plain([c.line]) for c in choices_for("everywhere", COMMANDS, here)]
+    assert [one for one in lines if "stop the agent" in one] == [
+        one for one in lines if one.endswith("supervisors only")
+    ]
 
 
 async def test_tickets_are_found_by_number_buyer_and_subject_and_opened() -> None:
