@@ -17,7 +17,7 @@ import click
 from typing_extensions import override
 
 from console.codes import code_of
-from console.commands import base, options
+from console.commands import base, misuse, options
 from core.cleanse import one_line
 from core.errors import HandoffError, ModelFailed
 from core.who import is_it
@@ -155,9 +155,7 @@ def run(arguments: Sequence[str]) -> int:
         return base.USAGE
     except click.UsageError as wrong:
         hint = wrong.ctx.command_path if wrong.ctx is not None else "handoff"
-        said = wrong.format_message().removesuffix(".")
-        words = f"{said[:1].lower()}{said[1:]}"  # as our own lines begin
-        return _told(f"{words} (see `{hint} --help`)", base.USAGE)
+        return _told(f"{misuse.told(wrong)} (see `{hint} --help`)", base.USAGE)
     except click.ClickException as wrong:
         return _told(wrong.format_message(), base.USAGE)
     except (click.Abort, KeyboardInterrupt, asyncio.CancelledError):

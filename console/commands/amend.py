@@ -1,8 +1,7 @@
 """What people set right: who looks after a ticket, when, triage, state, identity."""
 
-import re
 from collections.abc import Awaitable, Callable, Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 
 import click
 
@@ -10,15 +9,13 @@ from console.commands import base, opened, options
 from console.commands.base import USAGE, fail
 from console.commands.desk import done, stored, ticket_argument
 from console.plain_journal import stamp
+from console.when import moment
 from console.wording import LET_GO
 from core.builtin import CATEGORIES, PRIORITIES
 from core.flows import amend
 from core.flows.person import Done, Refusal
 from core.journal import IdentityChanged
 from core.ticket import TicketId
-
-_LENGTH = re.compile(r"(\d{1,6})([mhd])")
-_UNITS = {"m": "minutes", "h": "hours", "d": "days"}
 
 
 def _does(
@@ -45,21 +42,25 @@ def claim(ticket: str, drop: bool) -> None:  # noqa: FBT001 # click's way to say
     )
 
 
-@click.command(cls=options.Command, examples=["handoff snooze T-7K3QF2M 3h"])
+@click.command(
+    cls=options.Command,
+    examples=["handoff snooze T-7K3QF2M 3h", 'handoff snooze T-7K3QF2M "mon 9:00"'],
+)
 @ticket_argument
 @click.argument("time")
 def snooze(ticket: str, time: str) -> None:
-    """Let a ticket sleep until TIME (such as 3h, 2d or 2026-12-24T09:00:00Z).
+    """Let a ticket sleep until TIME.
 
-    A message of the buyer wakes it at once. Whoever holds it lets go of it.
+    TIME is 30m, 3h, 2d, 1w, 17:30, 5pm, tomorrow, mon, "mon 9:00", or in full such as
+    2026-12-24T09:00:00Z. A message of the buyer wakes it at once. Whoever holds it
+    lets go of it.
     """
-    wanted = _time(time)
 
     async def work() -> tuple[Done, datetime]:
         async with opened.at_desk() as at:
-            until = wanted
-            if isinstance(until, timedelta):
-                until = await at.store.read(lambda tx: tx.now) + until
+            until = _until(time, await at.store.read(lambda tx: tx.now))
+            if until is None:
+                fail(_NO_TIME, USAGE)
             name = TicketId(ticket)
             return done(await amend.snooze(at.store, name, at.me, until)), until
 
@@ -68,18 +69,22 @@ def snooze(ticket: str, time: str) -> None:
     stored(ticket, kept, f"{words}{LET_GO if kept.let_go else ''}")
 
 
-def _time(text: str) -> datetime | timedelta:
-    """A moment, or a length from now; ends the command if it is neither."""
-    length = _LENGTH.fullmatch(text)
-    if length is not None:
-        return timedelta(**{_UNITS[length[2]]: int(length[1])})
+_NO_TIME = (
+    "TIME: expected a time in the future, such as 30m, 3h, 2d, 17:30, tomorrow, "
+    "mon 9:00 or 2026-12-24T09:00:00Z"
+)
+
+
+def _until(text: str, now: datetime) -> datetime | None:
+    """The moment that is meant, as at the desk or as RFC 3339; None for none."""
+    at = moment(text, now, None)
+    if at is not None:
+        return at
     try:
-        moment = datetime.fromisoformat(text)
+        at = datetime.fromisoformat(text)
     except ValueError:
-        moment = None
-    if moment is None or moment.tzinfo is None:
-        fail("TIME: expected 30m, 3h, 2d or a time like 2026-12-24T09:00:00Z", USAGE)
-    return moment
+        return None
+    return at if at.tzinfo is not None else None
 
 
 @click.command(

@@ -57,7 +57,7 @@ def list_(search: str) -> None:
 @_name
 @click.argument("file", metavar="FILE|-", type=click.File("rb"))
 def add(name: str, file: BinaryIO) -> None:
-    """Keep a reply or macro for the team, over what had its name."""
+    """Supervisors: keep a reply or macro for the team, over what had its name."""
     if not name or name.strip() != name or name != one_line(name, 60):
         fail(f"{one_line(name, 60)!r} can't be a name", USAGE)
     try:
@@ -82,7 +82,7 @@ def add(name: str, file: BinaryIO) -> None:
 @canned.command()
 @_name
 def remove(name: str) -> None:
-    """Remove one of the team's."""
+    """Supervisors: remove one of the team's."""
 
     async def work() -> flow.Kept:
         async with opened.at_desk() as desk:

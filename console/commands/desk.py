@@ -201,13 +201,14 @@ def _note(ticket: str, text: str, *, for_agent: bool) -> None:
     examples=[
         'handoff release T-7K3QF2M --note "be brief" --carry-on',
         "handoff release T-7K3QF2M --to queue",
+        'handoff release T-7K3QF2M --to Mira --why "knows the carrier"',
         "handoff release T-7K3QF2M --resolve",
     ],
 )
 @click.option(
     "--to",
     default=None,
-    metavar="agent|queue|NAME",
+    metavar="agent|queue|resolved|NAME",
     help="Where it goes.  [default: agent]",
 )
 @click.option("--note", "for_agent", default="", metavar="TEXT", help="For the agent.")

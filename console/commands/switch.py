@@ -13,7 +13,10 @@ from core.ticket import TicketId
 @click.option("--why", default="", metavar="TEXT", help="The reason, for everybody.")
 @click.argument("ticket", required=False)
 def pause(ticket: str | None, why: str) -> None:
-    """Stop the agent on a ticket, or everywhere."""
+    """Stop the agent on a ticket, or everywhere.
+
+    Everywhere is for supervisors.
+    """
 
     async def work() -> None:
         async with opened.at_desk() as desk:
@@ -27,7 +30,10 @@ def pause(ticket: str | None, why: str) -> None:
 @click.command(cls=options.Command)
 @click.argument("ticket", required=False)
 def resume(ticket: str | None) -> None:
-    """Let the agent go on, on a ticket or everywhere."""
+    """Let the agent go on, on a ticket or everywhere.
+
+    Everywhere is for supervisors.
+    """
 
     async def work() -> None:
         async with opened.at_desk() as desk:

@@ -6,6 +6,7 @@ import click
 import pytest
 
 from console.cli import cli
+from core.flows.handoff import PLACES
 from tests.cli.conftest import Handoff
 
 
@@ -52,6 +53,11 @@ def test_what_may_be_left_out_is_in_brackets(anywhere: Handoff) -> None:
     assert said.startswith("Usage: handoff act [OPTIONS] [TICKET] [TOOL] [JSON]\n")
 
 
+def test_release_names_every_place_that_a_ticket_can_go_to(anywhere: Handoff) -> None:
+    where = anywhere("release", "--help").out.partition("--to ")[2].split()[0]
+    assert set(where.split("|")) == {*PLACES, "NAME"}
+
+
 def test_the_list_of_commands_names_each_once_by_what_it_is_for(
     anywhere: Handoff,
 ) -> None:
@@ -75,9 +81,9 @@ def test_a_wrong_command_is_answered_with_the_nearest(anywhere: Handoff) -> None
 
 def test_a_wrong_option_is_answered_by_its_command(anywhere: Handoff) -> None:
     for arguments, told in (
-        (("release", "T-1", "--to"), "option '--to' requires an argument"),
-        (("operator", "add"), "missing argument 'NAME'"),
-        (("take", "T-1", "--wait", "x"), "invalid value for '--wait'"),
+        (("release", "T-1", "--to"), "--to needs a value"),
+        (("operator", "add"), "NAME is missing"),
+        (("take", "T-1", "--wait", "x"), "--wait: expected a number of 0 or more"),
     ):
         said = anywhere(*arguments)
         named = " ".join(w for w in arguments[:2] if not w.startswith("T-"))

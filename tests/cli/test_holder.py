@@ -82,7 +82,7 @@ def test_a_holder_who_snoozes_a_ticket_is_told_that_it_is_no_longer_theirs(
     assert handoff("show", ticket, "--json").json["lock"]["holder"] is None
 
 
-@pytest.mark.parametrize("time", ["3h", "2d", "30m", "2100-01-01T09:00:00Z"])
+@pytest.mark.parametrize("time", ["3h", "2d", "tomorrow", "2100-01-01T09:00:00Z"])
 def test_f138_a_ticket_sleeps_until_a_time(handoff: Handoff, time: str) -> None:
     ticket = opened(handoff)
     slept = handoff("snooze", ticket, time)

@@ -183,3 +183,35 @@ def test_a_usage_error_with_a_list_of_choices_is_one_plain_line(both: Handoff) -
     assert (said.code, said.out) == (2, "")
     assert "⏎" not in said.err
     assert said.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("snooze", "T-1", "-3h"), "TIME: expected a time in the future, such as 3h"),
+        (("note", "T-1", "-3 degrees"), "a TEXT that begins with - goes after --"),
+        (("reply", "T-1", "--oh"), "a TEXT that begins with - goes after --"),
+        (("tickets", "--serach", "x"), "there is no option --serach; is it --search?"),
+        (("demo", "--headless", "abc"), "--headless: expected a number above 0"),
+        (("demo", "--headless", "-5"), "--headless: expected a number above 0"),
+        (("worker", "--concurrency", "0"), "expected a whole number of 1 or more"),
+        (("web", "--port", "99999"), "--port: expected a whole number from 0 to 65535"),
+        (("decide", "D-1", "--seen", "x"), "--seen: expected a whole number"),
+        (("export", "T-1", "--format", "pdf"), "--format: expected json, md or html"),
+        (("triage", "T-1", "--category", "other"), "--priority is missing: low, "),
+        (("operator", "role", "Bo"), "ROLE is missing: agent or supervisor"),
+        (("why",), "TICKET is missing"),
+        (("release", "T-1", "--to"), "--to needs a value"),
+        (("decisions", "--all=1"), "--all takes no value"),
+        (("runs", "T-1", "T-2"), "more than is expected: T-2"),
+    ],
+)
+def test_wrong_use_is_told_in_our_own_words(
+    anywhere: Handoff, arguments: tuple[str, ...], told: str
+) -> None:
+    said = anywhere(*arguments)
+    assert (said.code, said.out) == (2, "")
+    assert told in said.err
+    assert said.err.startswith("handoff: ")
+    assert "valid" not in said.err
+    assert said.err.count("\n") == 1
