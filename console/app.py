@@ -24,6 +24,7 @@ from textual import events
 from textual._styles_cache import StylesCache
 from textual.dom import DOMNode
 from textual.message_pump import MessagePump
+from textual.screen import Screen
 from typing_extensions import override
 
 from console.manner import MANNER, from_environment
@@ -37,6 +38,7 @@ from console.screens.job_control import (
 )
 from console.screens.key_input import read_whatever_comes
 from console.screens.opening import Opening
+from console.screens.output import Output, never_wait_for_it
 from console.screens.pace import Pace, PacedApp
 from console.theme import DARK, LIGHT, made_from
 
@@ -46,6 +48,9 @@ log.addHandler(logging.NullHandler())  # else an unconfigured log paints the scr
 
 _HANG_UP = 1.0
 """Seconds between two looks whether the terminal is still there."""
+
+_EVEN = 0.05
+"""Seconds between two looks whether a slow terminal has taken what was painted."""
 
 _TURN = 1.0
 """Seconds after which a key counts as done with, should its widget be gone."""
@@ -90,10 +95,11 @@ class HandoffApp(PacedApp, inherit_bindings=False):
     def __init__(self, desk: Front | None = None, pace: Pace | None = None) -> None:
         super().__init__(pace or Pace())
         read_whatever_comes()
+        never_wait_for_it()
         self.desk = desk
         self.painted = asyncio.Event()
         self._titled = ""
-        self._hung_up = False
+        self._hung_up = self._unpainted = False
         self._typed: deque[events.Key | events.Paste] = deque()
         self._busy: object | None = None
         self.quiet = asyncio.Event()
@@ -270,6 +276,30 @@ class HandoffApp(PacedApp, inherit_bindings=False):
     async def _done_with(self, turn: object) -> None:
         if self._busy is turn:
             await self._next_typed()
+
+    @override
+    def _display(
+        self, screen: Screen[object], renderable: RenderableType | None
+    ) -> None:
+        """Paints, unless the terminal has not taken yet what was painted before."""
+        out = getattr(self._driver, "_writer_thread", None)
+        if not isinstance(out, Output):
+            super()._display(screen, renderable)
+        elif out.takes_paint():
+            with out.painted():
+                super()._display(screen, renderable)
+        elif not self._unpainted:
+            self._unpainted = True
+            self.set_timer(_EVEN, self._paint_anew)
+
+    def _paint_anew(self) -> None:
+        """Paints all that is there, once the terminal takes something again."""
+        out = getattr(self._driver, "_writer_thread", None)
+        if isinstance(out, Output) and not out.once_even():
+            self.set_timer(_EVEN, self._paint_anew)
+            return
+        self._unpainted = False
+        self.refresh(layout=True)
 
     def on_front_waiting(self, event: Front.Waiting) -> None:
         """Counts in the terminal's title what waits for the person."""
