@@ -261,6 +261,12 @@ class HandoffApp(PacedApp, inherit_bindings=False):
         if self._busy is None:
             self.quiet.set()
 
+    @override
+    def settles(self) -> None:
+        """So what is typed behind a key that opens a form is the form's, all of it."""
+        self.quiet.clear()
+        self._await(self.screen, self.screen)
+
     def _await(self, *way: DOMNode) -> None:
         """Lets the next key wait until all of these have done what came before."""
         self._busy = turn = object()

@@ -117,6 +117,8 @@ _SHOWN = {
     "space": "space",
     "down": "↓",
     "up": "↑",
+    "left": "←",
+    "right": "→",
     "ctrl+enter": "^enter",
     "pagedown": "pgdn",
     "pageup": "pgup",

@@ -268,6 +268,12 @@ class ArgumentsForm(VerticalScroll):
         return Vertical(name, value, classes="argument")
 
     @property
+    def focused(self) -> str | None:
+        """The name of the line that somebody is in."""
+        boxes = zip(self.fields, self.query(Input), strict=False)  # none at first
+        return next((field.name for field, box in boxes if box.has_focus), None)
+
+    @property
     def texts(self) -> list[str]:
         """What is written, line by line."""
         boxes = self._boxes

@@ -239,7 +239,8 @@ class DecisionPanel(CardPanel[Ruling]):
         if self.spec is not None:
             amount = self.spec.policy.amount
         fields = fields_of(self.decision.stands, self.spec, amount=amount)
-        await form.show(fields, at=amount)
+        # whoever is in a line already stays there when the tool is learnt late
+        await form.show(fields, at=form.focused or amount)
         self._judge()
 
     def on_input_changed(self, event: Input.Changed) -> None:

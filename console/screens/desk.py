@@ -8,6 +8,7 @@ that slips away under the hand is never acted on. What is on the screen is paint
 """
 
 from contextlib import suppress
+from functools import partial
 
 from textual import events
 from textual.app import ComposeResult
@@ -245,7 +246,7 @@ class Desk(DeskUpsets):
             self.paint_nothing()
             return
         self.run_worker(
-            self._read(ticket),
+            partial(self._read, ticket),  # no coroutine: it may never be started
             name="Reading a ticket",
             group="detail",
             exclusive=True,

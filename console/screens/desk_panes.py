@@ -17,7 +17,7 @@ from console.widgets.composer import Composer, Editor
 from console.widgets.line_view import LineView
 from console.widgets.queue import Queue
 from console.widgets.sight import Sight, asked_of, paused_at
-from console.widgets.spans import Line, line
+from console.widgets.spans import Line, Span, line
 from console.widgets.timeline import Timeline
 from console.widgets.timeline_values import Reader
 from console.wording import (
@@ -397,12 +397,12 @@ class DeskPanes(Front, inherit_bindings=False):
             who = one_line(standing.held_by, 30)
             return line(
                 (f"{who} holds it and writes.{kept} ", "dim"),
-                ("n", "key"),
+                Span("n", "key", "note"),
                 (" leaves a note", "dim"),
             )
         return line(
             (f"Take the ticket over to write yourself:{kept} ", "dim"),
-            ("t", "key"),
+            Span("t", "key", "take"),
             ("   note: ", "dim"),
-            ("n", "key"),
+            Span("n", "key", "note"),
         )

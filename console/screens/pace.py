@@ -124,7 +124,7 @@ class PacedApp(App[None], inherit_bindings=False):
             self._not_meant(words)
             return False
         if not self.pace.after:
-            act()
+            self._do(act)
             return True
 
         self._wait_for(_Meant(act=act, words=words, behind=behind, dropped=dropped))
@@ -134,12 +134,20 @@ class PacedApp(App[None], inherit_bindings=False):
         def alone() -> None:
             if self._meant is meant and meant.timer is timer:
                 self._meant = None
-                meant.act()
+                self._do(meant.act)
 
         # later once more: a key that waits to be looked at came before this moment
         timer = self.set_timer(self.pace.after, lambda: self.call_later(alone))
         meant.timer = timer
         self._meant = meant
+
+    def _do(self, act: Callable[[], object]) -> None:
+        act()
+        self.settles()
+
+    def settles(self) -> None:
+        """Lets the next key wait until the screen has done what it was told so far."""
+        raise NotImplementedError
 
     def dropped(self, seconds: float) -> str:
         """What was not done because of keys that came so shortly before the last."""

@@ -7,15 +7,17 @@ line of keys: nobody waits for what they have not done.
 
 from typing import Generic, TypeVar
 
+from rich.cells import cell_len
 from textual import events
 from textual.screen import ModalScreen
 from textual.timer import Timer
 from textual.widgets import Input, TextArea
 from typing_extensions import override
 
+from console.keymap import key_named, shown
 from console.screens.front import KeysFirst
 from console.widgets.choices import Choices
-from console.widgets.line_view import LineView
+from console.widgets.line_view import LineView, Painted
 from console.widgets.spans import EMPTY, Line, line
 
 R = TypeVar("R")
@@ -25,6 +27,25 @@ DEAF = 0.3
 
 TOLD = 2.5
 """Seconds for which a panel's line of keys says why a key did nothing."""
+
+
+def key_at(keys: Line, x: int) -> str | None:
+    """The key that a line of keys names in this column, or with the words there.
+
+    Where it names two (`j k`), only their own columns are one or the other.
+    """
+    at, named = 0, ""
+    for span in keys:
+        start, at = at, at + cell_len(span.text)
+        said = span.text.removeprefix("▸ ")
+        labels = said.split() if span.role == "key" else said.split()[:1]
+        is_key = span.role == "key" or (span.role == "strong" and labels == ["esc"])
+        if x < at:
+            if is_key and len(labels) > 1:
+                return key_named(span.text[x - start : x - start + 1])
+            return key_named(labels[0] if is_key else named)
+        named = labels[0] if is_key and len(labels) == 1 else ""
+    return None
 
 
 class Panel(KeysFirst, ModalScreen[R | None], Generic[R], inherit_bindings=False):
@@ -89,6 +110,16 @@ class Panel(KeysFirst, ModalScreen[R | None], Generic[R], inherit_bindings=False
         if self.pressed(event.key) or self._common(event.key):
             event.stop()
             event.prevent_default()
+
+    def on_painted_pressed(self, event: Painted.Pressed) -> None:
+        """A click on a key in the line of keys is a press of it."""
+        if event.painted.id == "panel-keys":
+            event.stop()
+            key = key_at(event.painted.line_at(event.y), event.x)
+            if key is not None:
+                character = shown(key)
+                typed = character if len(character) == 1 else None
+                self.app.post_message(events.Key(key, typed))
 
     def pressed(self, key: str) -> bool:
         """What a key does here; subclasses answer.

@@ -54,7 +54,8 @@ def inline_lines(decision: Decision, history: History, sight: Sight) -> list[Lin
     lines.append(_since(decision, history))
     barred = barred_words(decision, sight)
     said = f"; {barred}" if barred else ": y approves there, e edits, x rejects"
-    lines.append(line(("a", "key"), (f" opens the card{said}", "dim")))
+    opens = Span(f" opens the card{said}", "dim", "decide")
+    lines.append((Span("a", "key", "decide"), opens))
     return [clip(spans, sight.width) for spans in lines]
 
 

@@ -52,9 +52,10 @@ class Painted(ScrollView, can_focus=False, inherit_bindings=False):
     class Pressed(Message):
         """A line was clicked that has no command of its own."""
 
-        def __init__(self, painted: "Painted", y: int) -> None:
+        def __init__(self, painted: "Painted", x: int, y: int) -> None:
             super().__init__()
             self.painted = painted
+            self.x = x
             self.y = y
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 # Textual's word
@@ -123,7 +124,7 @@ class Painted(ScrollView, can_focus=False, inherit_bindings=False):
                     self.post_message(self.Asked(span.act))
                     return
                 break
-        self.post_message(self.Pressed(self, y))
+        self.post_message(self.Pressed(self, event.x, y))
 
     @property
     def inner_width(self) -> int:

@@ -162,6 +162,7 @@ class Counter:
                 hash=hashed,
                 rule="money over 50.00",
                 amount=Decimal(amount),
+                amount_in="amount",
                 currency="EUR",
                 object="O-1",
                 identity=None,

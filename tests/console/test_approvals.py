@@ -1,13 +1,17 @@
 """The view of approvals: what waits for a verdict, and what is still to be done."""
 
+import asyncio
+from collections.abc import Mapping
 from dataclasses import replace
 
 from console.app import HandoffApp
+from console.screens.arguments import ArgumentsForm
 from console.widgets.queue import Queue
 from console.widgets.spans import plain
 from console.wording import approval_of
 from core.decision import Verdict
 from core.flows.supervise import decide
+from core.tool import ToolSpec
 from tests.console.counter import Counter
 from tests.console.sample_desk import kitchen, with_mira
 from tests.console.shown import ME
@@ -16,11 +20,13 @@ from tests.console.steps import (
     held,
     pane_text,
     press,
+    screen_text,
     shown,
     sitting,
     stored,
     until,
 )
+from tests.console.test_decisions import REFUND
 
 
 def queue_text(app: HandoffApp) -> str:
@@ -71,3 +77,50 @@ def test_each_wait_of_a_proposal_has_its_own_symbol_and_words() -> None:
     ]
     at_rest = with_mira().row()
     assert approval_of(at_rest, "Noor", workers=1) is None
+
+
+class Slow:
+    """Tool servers that answer once they are let."""
+
+    def __init__(self) -> None:
+        self.may = asyncio.Event()
+
+    async def __call__(self) -> Mapping[str, ToolSpec]:
+        """The tools, then."""
+        await self.may.wait()
+        return {"refund_order": REFUND}
+
+
+async def test_another_amount_is_typed_at_once_however_late_the_tool_is_known(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("I want my money back.")
+    await counter.proposes(ticket, {"order_id": "O-1", "amount": "118.00"})
+    tools = Slow()
+    async with sitting(counter.store, tools=tools) as (pilot, app):
+        await until(pilot, lambda: desk_of(app).pending() is not None)
+        await press(pilot, "a")
+        await until(pilot, lambda: getattr(app.screen, "listening", False))
+        await press(pilot, "e")
+        form = app.screen.query_one(ArgumentsForm)
+        await until(pilot, lambda: form.focused == "amount")
+        await press(pilot, "shift+tab")
+        assert form.focused == "order_id"
+        tools.may.set()
+        await until(pilot, lambda: "yours to decide" in screen_text(app))
+        await until(pilot, lambda: form.texts == ["O-1", "118.00", ""])
+        await until(pilot, lambda: form.focused == "order_id")
+        await press(pilot, "tab", *"18.50")
+        await until(pilot, lambda: "within the policy" in screen_text(app))
+        await press(pilot, "escape", "escape")
+        await until(pilot, lambda: app.screen is desk_of(app))
+        tools.may.clear()
+        await press(pilot, "a")  # the next card knows what the last one heard
+        await until(pilot, lambda: getattr(app.screen, "listening", False))
+        await press(pilot, "e", *"20")
+        await until(pilot, lambda: "within the policy" in screen_text(app))
+        await press(pilot, "ctrl+s")
+        tools.may.set()
+        await until(pilot, lambda: desk_of(app).pending() is None)
+        decision = (await stored(counter.store, ticket)).decisions[0]
+        assert decision.final_input == {"order_id": "O-1", "amount": "20"}
