@@ -212,6 +212,11 @@ def with_keys(
     )
 
 
+def key_names(commands: Sequence[Command]) -> Mapping[str, str]:
+    """The key that is said of each command by its id, "" for one that has none."""
+    return {c.id: shown(c.keys[0]) if c.keys else "" for c in commands}
+
+
 def command_for(commands: Sequence[Command], key: str, here: Here) -> Command | None:
     """The command that a key runs here, or None."""
     for command in commands:

@@ -5,7 +5,7 @@ another story. The first possible command gets the key, so the most particular s
 first.
 """
 
-from console.keymap import Command, Here
+from console.keymap import Command, Here, key_names
 from console.wording import VIEWS
 
 
@@ -363,3 +363,6 @@ COMMANDS: tuple[Command, ...] = (
     ),
 )
 """All commands, the most particular first."""
+
+KEYS = key_names(COMMANDS)
+"""The key that is said of each, as long as nobody wants another."""

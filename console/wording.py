@@ -4,6 +4,7 @@ Times are relative and exact on demand, in the person's zone; a state differs fr
 every other by symbol, word and role. All functions are plain: they take `now`.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 from decimal import Decimal
@@ -36,21 +37,24 @@ AGENT_OFF = ("agent (not running)", "agent off")
 """Long and short words for the agent's view while no worker is alive."""
 
 EMPTY_VIEW = {
-    "human": "Nothing needs a person now. 4 shows the agent's work, 6 everything.",
+    "human": "Nothing needs a person now. {agent} shows the agent's work, {all}"
+    " everything.",
     "approvals": "No decision waits, and nothing that is approved is still to be"
     " carried out. The agent's proposals appear here.",
-    "mine": "You hold no ticket. t on a ticket takes it over.",
-    "agent": "The agent works on nothing now. 6 shows everything.",
+    "mine": "You hold no ticket. {take} on a ticket takes it over.",
+    "agent": "The agent works on nothing now. {all} shows everything.",
     "waiting": "No ticket waits for its buyer.",
     "all": "There is no ticket in this store yet.",
 }
 
 
-def empty_words(view: str, workers: int | None) -> str:
-    """Why a view shows no ticket, and what to do."""
-    if view == "agent" and workers == 0:
-        return "No agent is running, and no ticket waits for one. 6 shows everything."
-    return EMPTY_VIEW.get(view, "")
+NO_AGENT = "No agent is running, and no ticket waits for one. {all} shows everything."
+
+
+def empty_words(view: str, workers: int | None, keys: Mapping[str, str]) -> str:
+    """Why a view shows no ticket, and what to do, with the person's keys."""
+    words = NO_AGENT if view == "agent" and workers == 0 else EMPTY_VIEW.get(view, "")
+    return words.format_map({id_.removeprefix("view:"): k for id_, k in keys.items()})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,7 @@ from textual.widgets import Input
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
-from console.keymap import command_for, needed_for, with_keys, writes_for
+from console.keymap import command_for, key_names, needed_for, with_keys, writes_for
 from console.keytable import COMMANDS
 from console.live import Follower, Glance, Lost, Services
 from console.screens.acts import Acts
@@ -61,6 +61,7 @@ class Desk(DeskUpsets):
         self.look, self.ascii = services.theme, services.ascii
         self.log_path = services.log_path
         self.commands = with_keys(COMMANDS, services.keys)
+        self.keys = key_names(self.commands)
         self.acts = Acts(services)
         self.team = TeamActs(services)
         self.work = WorkActs(services)
@@ -191,7 +192,7 @@ class Desk(DeskUpsets):
     def window_read(self, window: Window) -> None:
         """Shows a part of the queue."""
         queue = self.query_one(Queue)
-        words = empty_words(self.reads.view, self.reads.workers)
+        words = empty_words(self.reads.view, self.reads.workers, self.keys)
         if self.reads.filter:
             words = f"Nothing matches “{self.reads.filter}”. esc clears the filter."
         queue.empty_words, queue.view = words, self.reads.view
@@ -246,7 +247,7 @@ class Desk(DeskUpsets):
             self.paint_nothing()
             return
         self.run_worker(
-            partial(self._read, ticket),  # no coroutine: it may never be started
+            partial(self._read, ticket),  # type: ignore[arg-type] # no coroutine: it may never be started
             name="Reading a ticket",
             group="detail",
             exclusive=True,

@@ -46,16 +46,19 @@ class DeskNotices(DeskWorking, inherit_bindings=False):
             return
         if supervises:
             new = [t for d, t in now.decisions.items() if d not in before.decisions]
-            many = "new decisions wait for approval · 2"
-            self._notify(new, "{} waits for a decision · 2", many)
+            many = "new decisions wait for approval"
+            self._notify(new, "{} waits for a decision", many, "approvals")
             self._ring(new)
         asked = sorted(now.offered - before.offered)
-        self._notify(asked, "{} is offered to you · 3", "tickets are offered to you")
+        many = "tickets are offered to you"
+        self._notify(asked, "{} is offered to you", many, "mine")
         for ticket, who in now.declined.items():
             name = one_line(ticket, 40)
-            self.tell(f"{one_line(who, 30)} declined {name} · 1", good=False)
+            where = self._in("human")
+            self.tell(f"{one_line(who, 30)} declined {name}{where}", good=False)
         given = [t for t in now.held if t not in before.held and not self._own(t)]
-        self._notify(given, "{} was handed to you · 3", "tickets were handed to you")
+        many = "tickets were handed to you"
+        self._notify(given, "{} was handed to you", many, "mine")
         self._ring([*asked, *given])
         lost = [t for t in before.held if t not in now.held and not self._own(t)]
         self._notify(lost, "{} is not yours any more", "tickets are not yours any more")
@@ -64,7 +67,7 @@ class DeskNotices(DeskWorking, inherit_bindings=False):
             for ticket, seq in now.held.items()
             if seq > before.held.get(ticket, seq) and ticket != self.ticket()
         ]
-        self._notify(wrote, "{}: the buyer wrote · 3", "buyers wrote to you · 3")
+        self._notify(wrote, "{}: the buyer wrote", "buyers wrote to you", "mine")
         self._ring(wrote)
 
     def _ring(self, tickets: list[TicketId]) -> None:
@@ -75,11 +78,19 @@ class DeskNotices(DeskWorking, inherit_bindings=False):
     def _own(self, ticket: TicketId) -> bool:
         return time.monotonic() - self.asked.get(ticket, -_OWN) < _OWN
 
-    def _notify(self, tickets: list[TicketId], one: str, many: str) -> None:
+    def _notify(
+        self, tickets: list[TicketId], one: str, many: str, view: str = ""
+    ) -> None:
+        where = self._in(view)
         if len(tickets) == 1:
-            self.tell(one.format(one_line(tickets[0], 40)))
+            self.tell(one.format(one_line(tickets[0], 40)) + where)
         elif tickets:
-            self.tell(f"{len(tickets):,} {many}")
+            self.tell(f"{len(tickets):,} {many}{where}")
+
+    def _in(self, view: str) -> str:
+        """Which key shows them."""
+        key = self.keys.get(f"view:{view}", "")
+        return f" · {key}" if key else ""
 
     # Presence
 

@@ -1,5 +1,7 @@
 """What the desk's panes show, painted from what was read."""
 
+from collections.abc import Mapping
+
 from textual.widgets import Input
 
 from console.keymap import Command, Here, key_of
@@ -43,6 +45,7 @@ class DeskPanes(Front, inherit_bindings=False):
     reads: Reads
     drafts: Drafts
     commands: tuple[Command, ...]
+    keys: Mapping[str, str]
 
     def __init__(self) -> None:
         super().__init__()
@@ -176,6 +179,7 @@ class DeskPanes(Front, inherit_bindings=False):
             approved=proposal_words(self.approved()),
             paused_at=paused_at(self.history),
             supervisor=self.supervises,
+            keys=self.keys,
         )
 
     def _awaited(self) -> str | None:
@@ -232,6 +236,7 @@ class DeskPanes(Front, inherit_bindings=False):
             live=self.live,
             filter=self.reads.filter,
             paused=self._paused(),
+            keys=self.keys,
         )
         self.view("top").draw(lambda width: top_lines(top, width))
 
@@ -397,12 +402,12 @@ class DeskPanes(Front, inherit_bindings=False):
             who = one_line(standing.held_by, 30)
             return line(
                 (f"{who} holds it and writes.{kept} ", "dim"),
-                Span("n", "key", "note"),
+                Span(self.keys["note"], "key", "note"),
                 (" leaves a note", "dim"),
             )
         return line(
             (f"Take the ticket over to write yourself:{kept} ", "dim"),
-            Span("t", "key", "take"),
+            Span(self.keys["take"], "key", "take"),
             ("   note: ", "dim"),
-            Span("n", "key", "note"),
+            Span(self.keys["note"], "key", "note"),
         )

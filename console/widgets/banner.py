@@ -16,8 +16,8 @@ from core.cleanse import one_line
 from core.standing import Standing, status
 from core.ticket import Status, TicketId
 
-Keys: TypeAlias = tuple[tuple[str, str, str], ...]
-"""Key, command and what it does, the most important first."""
+Keys: TypeAlias = tuple[tuple[str, str], ...]
+"""Command and what it does, the most important first."""
 
 HANGS = timedelta(seconds=45)
 """A model call that has lasted longer may never be answered: people should know."""
@@ -52,7 +52,7 @@ def banner_line(
         said = _Said(role="solid-yours", symbol="◐", words=_stopping(sight, waited))
     left, right = EMPTY, EMPTY
     for words, keys in said.tries(name):
-        left, right = line((words, said.role)), _keys(keys, said.role)
+        left, right = line((words, said.role)), _keys(keys, said.role, sight)
         if width_of(left) + width_of(right) + 3 <= sight.width:
             break
     return clip(ends(left, (*right, Span(" ", said.role)), sight.width), sight.width)
@@ -98,22 +98,22 @@ class _Said:
             for text in (self.words, self.brief or self.words, least)
         )
         bare, keys = least, self.keys
-        short = tuple((key, act, what.split()[0]) for key, act, what in keys)
+        short = tuple((act, what.split()[0]) for act, what in keys)
         tries = [(words, keys), (brief, keys), (named, keys), (named, short)]
         tries += [(brief, keys[:1]), (named, keys[:1])]
         tries += [(bare, short), (bare, keys[:1])]
         return [(f" {self.symbol} {text}", shown) for text, shown in tries]
 
 
-def _keys(keys: Keys, role: str) -> Line:
+def _keys(keys: Keys, role: str, sight: Sight) -> Line:
     """The keys with what they do, each a span of its own."""
     return tuple(
-        Span(f"{' · ' if n else ''}{key} {what}", role, act)
-        for n, (key, act, what) in enumerate(keys)
+        Span(f"{' · ' if n else ''}{sight.keys[act]} {what}", role, act)
+        for n, (act, what) in enumerate(keys)
     )
 
 
-_TAKE: Keys = (("t", "take", "take over"),)
+_TAKE: Keys = (("take", "take over"),)
 
 
 def _said(name: str, s: Standing, sight: Sight, workers: int) -> _Said:
@@ -143,7 +143,7 @@ def _said(name: str, s: Standing, sight: Sight, workers: int) -> _Said:
             words=f"Waiting for a decision: {what}",
             brief=f"Decision: {what}",
             bare=f"Decide: {what}",
-            keys=(("a", "decide", "card"), *_TAKE),
+            keys=(("decide", "card"), *_TAKE),
         )
     return _free(s, sight, workers)
 
@@ -157,7 +157,7 @@ def _offered(name: str, s: Standing, sight: Sight) -> _Said:
             words=f"{by} offers you {name} · the agent is silent",
             brief=f"{by} offers you {name}",
             bare=f"{name} is offered to you",
-            keys=(("t", "take", "accept"), ("x", "decline", "decline")),
+            keys=(("take", "accept"), ("decline", "decline")),
         )
     to = one_line(s.offered_to or "", 30)
     mine = s.offered_by == sight.me
@@ -168,23 +168,23 @@ def _offered(name: str, s: Standing, sight: Sight) -> _Said:
         symbol="▲",
         words=words,
         brief=f"Offered to {to}",
-        keys=(("t", "take", "take it back"),) if mine else _TAKE,
+        keys=(("take", "take it back"),) if mine else _TAKE,
     )
 
 
 def _mine(name: str, s: Standing, since: datetime, sight: Sight) -> _Said:
     at = when(since, sight.now, sight.zone)
     caught = f" · {len(s.withheld)} withheld" if s.withheld else ""
-    give = ("R", "give_back", "give back")
+    give = ("give_back", "give back")
     keys: Keys = (give,)
     least = caught
     if caught:
-        keys = (("w", "withheld", "look"), give)
+        keys = (("withheld", "look"), give)
     elif s.ready:
         what = sight.approved or "an action"
         caught = f" · approved: {what}"
         least = f" · {what.partition(' ')[2] or what} approved"
-        keys = (("A", "act", "carries it out"), give)
+        keys = (("act", "carries it out"), give)
     return _Said(
         role="solid-yours",
         symbol="■",

@@ -6,9 +6,10 @@ footer makes each change of focus four times as dear.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from console.keymap import Command, Here, hints
+from console.keytable import KEYS
 from console.live import Lost
 from console.widgets.spans import Line, Span, cells, clip, ends, line, width_of
 from console.wording import AGENT_OFF, VIEWS
@@ -38,6 +39,7 @@ class Top:
         live: Whether the feed runs.
         filter: What the queue is filtered by, or "".
         paused: Who stopped the agent everywhere, when and why, in words, or "".
+        keys: The person's key of each command.
     """
 
     operator: Operator
@@ -48,6 +50,7 @@ class Top:
     live: bool
     filter: str = ""
     paused: str = ""
+    keys: Mapping[str, str] = field(default_factory=lambda: KEYS)
 
 
 def top_lines(top: Top, width: int) -> list[Line]:
@@ -77,13 +80,14 @@ def top_lines(top: Top, width: int) -> list[Line]:
 def _views(top: Top, width: int) -> Line:
     """In full, in a word each, or with the word of the one that is shown alone."""
     long, short, bare = ([Span(" ", "dim")] for _ in range(3))
-    for key, view, words, brief in VIEWS:
+    for _, view, words, brief in VIEWS:
         number = f"{top.counts[view]:,}" if view in top.counts else ""
         now = view == top.view
         role = "yours" if now else "dim"
         if view == "agent" and top.workers == 0:
             words, brief = AGENT_OFF
         act = f"view:{view}"
+        key = top.keys[act]
         long.append(Span(f"{key} {words} {number}".strip() + "   ", role, act))
         short.append(Span(f"{key} {brief} {number}".strip() + "  ", role, act))
         least = f"{key} {brief} {number}" if now else f"{key}:{number}"

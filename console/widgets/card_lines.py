@@ -55,7 +55,7 @@ def inline_lines(decision: Decision, history: History, sight: Sight) -> list[Lin
     barred = barred_words(decision, sight)
     said = f"; {barred}" if barred else ": y approves there, e edits, x rejects"
     opens = Span(f" opens the card{said}", "dim", "decide")
-    lines.append((Span("a", "key", "decide"), opens))
+    lines.append((Span(sight.keys["decide"], "key", "decide"), opens))
     return [clip(spans, sight.width) for spans in lines]
 
 
@@ -79,7 +79,8 @@ def to_carry_out(history: History, sight: Sight, margin: str = "") -> Line:
     """Who carries out what is approved, and with which key."""
     holder = history.standing.held_by
     if holder == sight.me:
-        return (Span(margin, "dim"), Span("A", "key", "act"), Span(_BY_ME, "dim"))
+        key = Span(sight.keys["act"], "key", "act")
+        return (Span(margin, "dim"), key, Span(_BY_ME, "dim"))
     if holder is not None:
         return line((f"{margin}{one_line(holder, 30)}, who holds it, can", "dim"))
     if history.standing.run is not None:

@@ -233,7 +233,7 @@ def _pending(decision: Decision, sight: Sight) -> list[Line]:
         if decision.first
         else ""
     )
-    opens = " · a opens it"
+    opens = f" · {sight.keys['decide']} opens it"
     ends = line((f"  expires in {left}{first}", "dim"))
     if width_of(ends) + len(opens) <= sight.width:
         ends = (*ends, Span(opens, "key", "decide"))

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 
+from console.keytable import KEYS
 from console.widgets.spans import Line, line
 from core.history import History, QueueRow
 from core.journal import Paused
@@ -28,6 +29,7 @@ class Sight:
         approved: What is approved and not carried out yet, in words, or None.
         paused_at: When the agent was stopped on this ticket, where that is known.
         supervisor: Whether the operator may decide.
+        keys: The person's key of each command.
     """
 
     me: str
@@ -43,6 +45,7 @@ class Sight:
     approved: str | None = None
     paused_at: datetime | None = None
     supervisor: bool = True
+    keys: Mapping[str, str] = field(default_factory=lambda: KEYS)
 
 
 def asked_of(history: History | None) -> tuple[int, datetime] | None:

@@ -7,7 +7,7 @@ from decimal import Decimal
 from wcwidth import wcwidth
 
 from console.keymap import Here
-from console.keytable import COMMANDS
+from console.keytable import COMMANDS, KEYS
 from console.screens.overlays import help_lines
 from console.screens.palette import choices_for
 from console.widgets.banner import banner_line
@@ -102,8 +102,8 @@ def test_without_a_worker_no_ticket_is_said_to_be_at_work() -> None:
         assert words in text
         assert "at work" not in text
     assert "agent at work" in plain(top_lines(replace(top, workers=1), 200))
-    assert "No agent is running" in empty_words("agent", 0)
-    assert "No agent is running" not in empty_words("agent", 1)
+    assert "No agent is running" in empty_words("agent", 0, KEYS)
+    assert "No agent is running" not in empty_words("agent", 1, KEYS)
 
 
 def test_a_pause_of_everything_leaves_the_name_in_sight_and_no_ticket_next() -> None:
