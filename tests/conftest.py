@@ -1,6 +1,10 @@
-"""What every test may ask for: a real store, on SQLite and on PostgreSQL."""
+"""What every test may ask for: a real store, on SQLite and on PostgreSQL.
+
+Each is a copy of one that was migrated once: migrating takes ten times as long.
+"""
 
 import os
+import shutil
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -23,9 +27,18 @@ def migrated(postgres: Cluster) -> str:
     return url
 
 
+@pytest.fixture(scope="session")
+def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A SQLite file at the newest revision, to be copied."""
+    path = tmp_path_factory.mktemp("migrated") / "store.db"
+    SqlStore.open(f"sqlite:///{path}")._engine.close()
+    return path
+
+
 @pytest.fixture
-def sqlite_url(tmp_path: Path) -> str:
-    """Where a new SQLite store may be made."""
+def sqlite_url(tmp_path: Path, migrated_file: Path) -> str:
+    """A SQLite store of one's own."""
+    shutil.copy(migrated_file, tmp_path)
     return f"sqlite:///{tmp_path / 'store.db'}"
 
 

@@ -33,18 +33,31 @@ _IDS = re.compile(r"terminal-\d+")
 
 
 async def settled(app: HandoffApp) -> str:
-    """The screen as SVG, once it looks the same twice; no cursor blinks on it.
+    """The screen as SVG, once it looks the same twice though it was laid out anew.
 
     The desk's first line is in sight below every panel, and is waited for.
     """
-    for blinking in (*app.screen.query(Input), *app.screen.query(TextArea)):
-        blinking.cursor_blink = False
     before, now = "", _painted(app)
     while before != now or "handoff" not in now:
         for screen in app.screen_stack:  # what lies below a panel, too
             screen.refresh(layout=True)
         await asyncio.sleep(0.12)
         before, now = now, _painted(app)
+    return _drawn(app)
+
+
+async def at_once(app: HandoffApp) -> str:
+    """The screen as SVG, once it looks the same twice; no cursor blinks on it."""
+    for blinking in (*app.screen.query(Input), *app.screen.query(TextArea)):
+        blinking.cursor_blink = False
+    before, now = "", _painted(app)
+    while before != now:
+        await asyncio.sleep(0.03)
+        before, now = now, _painted(app)
+    return _drawn(app)
+
+
+def _drawn(app: HandoffApp) -> str:
     return _IDS.sub("terminal", app.export_screenshot(title="handoff"))
 
 
@@ -66,12 +79,19 @@ class Album:
     wrong: list[str] = field(default_factory=list)
 
     async def keep(self, app: HandoffApp, name: str) -> None:
-        """Compares the screen with its picture, or draws the picture anew."""
-        svg, path = await settled(app), PICTURES / f"{name}.svg"
+        """Compares the screen with its picture, or draws the picture anew.
+
+        Laying all out anew takes long: it is done where the picture is another.
+        """
+        path = PICTURES / f"{name}.svg"
+        kept = path.read_text(encoding="utf-8") if path.exists() else ""
+        if await at_once(app) == kept:
+            return
+        svg = await settled(app)
         if os.environ.get("HANDOFF_PICTURES") == "write":
             path.parent.mkdir(exist_ok=True)
             path.write_text(svg, encoding="utf-8")
-        elif not path.exists() or path.read_text(encoding="utf-8") != svg:
+        elif svg != kept:
             other = self.seen / path.name
             other.write_text(svg, encoding="utf-8")
             self.wrong.append(f"{name} looks different: {other}")

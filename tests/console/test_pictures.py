@@ -14,7 +14,7 @@ from core.tool import ToolSpec
 from tests.console.pictures import Album
 from tests.console.scene_store import SceneStore
 from tests.console.shown import NOW
-from tests.console.steps import app_on, desk_of, press, screen_text, until
+from tests.console.steps import app_on, desk_of, done, press, screen_text, until
 from tests.console.sundry import AT_WORK, CANNED, DECIDED, HELD, STOPPED, sundry
 from tests.console.test_decisions import REFUND
 
@@ -49,9 +49,11 @@ class Tour:
         self.width = app.size.width
 
     async def keep(self, name: str) -> None:
-        """Keeps the screen in light and in dark."""
-        for theme in ("light", "dark"):
+        """Keeps the screen in dark and in light, first as it is: a change is slow."""
+        now = self.app.theme.removeprefix("handoff-")
+        for theme in sorted(("dark", "light"), key=lambda theme: theme != now):
             self.app.theme = f"handoff-{theme}"
+            await done(self.pilot)
             await self.album.keep(self.app, f"{name}-{self.width}-{theme}")
             strips = self.app.screen._compositor.render_strips()
             assert {strip.cell_length for strip in strips} == {self.width}

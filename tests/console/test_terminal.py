@@ -1,6 +1,7 @@
 """The console in a real terminal: what reaches it, and how it is left."""
 
 import asyncio
+import json
 import re
 import signal
 import termios
@@ -131,14 +132,19 @@ async def test_f128_panels_pass_no_byte_and_columns_stay_in_line(
     assert b"\x1b]52;c;QUJD" not in raw
 
 
-def commands(url: str, *each: tuple[str, ...]) -> bytes:
-    """What a terminal got from commands that ran in it."""
-    raw = b""
-    for words in each:
-        with terminal("-m", "console.cli", "--store", url, *words) as shown:
-            shown.ended()
-            raw += shown.raw
-    return raw
+EACH = """
+import json, sys
+from console import cli
+for words in json.loads(sys.argv[2]):
+    cli.run(["--store", sys.argv[1], *words])
+"""
+
+
+def commands(url: str, each: list[tuple[str, ...]]) -> bytes:
+    """What a terminal got from commands that ran in it, one after the other."""
+    with terminal("-c", EACH, url, json.dumps(each)) as shown:
+        assert shown.ended() == 0
+        return shown.raw
 
 
 async def test_f128_the_command_line_passes_no_byte_to_a_terminal(
@@ -174,8 +180,7 @@ async def test_f128_the_command_line_passes_no_byte_to_a_terminal(
         ("decide", decision, "--as", odd),
         (odd,),
     ]
-    runs = [asyncio.to_thread(commands, sqlite_url, *each[n::3]) for n in range(3)]
-    raw = b"".join(await asyncio.gather(*runs))
+    raw = await asyncio.to_thread(commands, sqlite_url, each)
     assert [piece for piece in FORBIDDEN if piece in raw] == []
     assert b"\x1b" not in raw
     assert b"QUJD" in raw  # as text, not as a command

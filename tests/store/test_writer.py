@@ -270,11 +270,11 @@ async def test_a_server_that_dropped_its_connections_is_used_again(
     await admin.close()
 
 
-async def test_the_file_is_private_to_its_owner(
-    sqlite_store: SqlStore, tmp_path: Path
-) -> None:
-    await sqlite_store.write(asked())
+async def test_the_file_is_private_to_its_owner(tmp_path: Path) -> None:
+    store = SqlStore.open(f"sqlite:///{tmp_path / 'new.db'}")
+    await store.write(asked())
     assert _modes(tmp_path) == {0o600}
+    await store.close()
 
 
 def _modes(folder: Path) -> set[int]:
