@@ -41,16 +41,18 @@ from pathlib import Path
 from store.transaction import SqlStore
 from tests.faults.points import passed
 from tests.faults.story import STORIES, SUP, Story, happens, says, write_config
-from tests.faults.traced_worker import Job, code_of, start
+from tests.faults.traced_worker import Job, start
 from tests.faults.verdict import Ended, normalised, violations
 from tests.worlds.messages_api import MessagesApi
 from tests.worlds.postgres import Cluster
 from tests.worlds.postgres_pair import Pair
+from tests.worlds.ready import code_of
 
 _PATIENCE = 60.0
 _ASLEEP = 5.0
 _AWAY = 1.5
-_LOCKED = 7.0  # longer than SQLite's driver waits
+_BUSY = 1.0  # for so long SQLite's driver waits here
+_LOCKED = 3.0
 _STAGES = 6
 
 
@@ -206,6 +208,7 @@ class _Going:
             number=self.workers,
             cut_at=cut_at,
             by=signal.SIGKILL if self.way is Way.KILL else signal.SIGSTOP,
+            busy=_BUSY if self.way is Way.LOSE else None,
         )
         return job, start(job)
 
@@ -336,7 +339,7 @@ def matrix(
     kept: Stores,
     chosen: Callable[[Sequence[Cut]], Sequence[Cut]],
     *,
-    jobs: int = 2,
+    jobs: int = 3,
     lease: str = "1s",
     way: Way = Way.KILL,
 ) -> Iterator[tuple[Cut | None, Played]]:

@@ -3,32 +3,23 @@
 The real command runs with the real parts; between it and each of them stands one that
 passes a point before and after every call: the store's transactions (before, within,
 that is before the commit, and after it), the model, the tools, the channels. Processes
-are forked from one that has loaded everything, so that hundreds of them are cheap.
+are forked (`tests.worlds.ready`), so that hundreds of them are cheap.
 """
 
 from __future__ import annotations
 
-import multiprocessing
-import os
 import signal
-import sys
-import threading
 import types
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from multiprocessing import connection
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import Any, TypeVar
 
-import anthropic  # noqa: F401 # loaded before the fork
-import mcp  # noqa: F401 # loaded before the fork
-
-from console import cli, wiring
+from console import wiring
 from console.config import Config
-from core.adapters import anthropic_model, mcp_tools  # noqa: F401 # before the fork
 from core.flows import serve
 from core.flows.house import House
 from core.history import Reply
@@ -36,14 +27,12 @@ from core.ports import Channel, Model, Store, Tools, Transaction
 from core.ticket import Json, TicketId
 from core.tool import ToolResult, ToolSpec
 from core.turn import ModelResponse, Request
-from store import engine_postgres, outbox  # noqa: F401 # before the fork
+from store import engine_sqlite, outbox
 from tests.faults.points import Points
 from tests.faults.story import STORIES, Story, happens
+from tests.worlds import ready
 
 T = TypeVar("T")
-
-_CONTEXT = multiprocessing.get_context("forkserver")
-_STARTING = threading.Lock()  # a start looks after all other children as well
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +47,7 @@ class Job:
         by: The signal.
         long_sending: Seconds after which another sender takes up a reply.
         drain: Whether it ends when nothing is left to do.
+        busy: Seconds for which SQLite's driver waits for a lock, if not as usual.
     """
 
     story: str
@@ -69,6 +59,7 @@ class Job:
     by: signal.Signals = signal.SIGKILL
     long_sending: float = 0.5
     drain: bool = True
+    busy: float | None = None
 
     @property
     def trace(self) -> Path:
@@ -83,43 +74,29 @@ class Job:
 
 def start(job: Job) -> ForkServerProcess:
     """Starts a worker."""
-    _CONTEXT.set_forkserver_preload([__name__])
-    process = _CONTEXT.Process(target=_main, args=(job,), daemon=True)
-    with _STARTING:
-        process.start()
-    return process
-
-
-def code_of(process: ForkServerProcess, seconds: float) -> int | None:
-    """Its exit code, negative where a signal ended it; None: it goes on."""
-    connection.wait([process.sentinel], seconds)
-    with _STARTING:
-        process.join(0)
-    return process.exitcode
+    return ready.start(_main, job)
 
 
 def _main(job: Job) -> None:
-    os.setsid()
-    log = os.open(job.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-    for stream in (1, 2):
-        os.dup2(log, stream)
-    os.environ.update(job.environment, HANDOFF_LOG=str(job.folder / "errors.log"))
     # a sender that died is waited for as long as its lease lasts: here it is short
     outbox.LONG_SENDING = timedelta(seconds=job.long_sending)
     serve._LOOK_AGAIN = 0.1
+    if job.busy is not None:  # of two the last counts
+        waits = f"busy_timeout={job.busy * 1000:.0f}"
+        engine_sqlite._EACH = (*engine_sqlite._EACH, waits)
     points = Points(job.trace, job.cut_at, job.by)
     wiring.open_house = _traced(points, _story(job.story))
-    said = [
-        "worker",
-        "--store",
-        job.store,
-        "--config",
-        str(job.folder / "handoff.toml"),
-    ]
-    code = cli.run([*said, *(["--drain"] if job.drain else [])])
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(code)
+    where = ("--store", job.store, "--config", str(job.folder / "handoff.toml"))
+    ready.run(
+        ready.Command(
+            words=("worker", *where, *(["--drain"] if job.drain else [])),
+            environment={
+                **job.environment,
+                "HANDOFF_LOG": str(job.folder / "errors.log"),
+            },
+            log=job.log,
+        )
+    )
 
 
 def _story(name: str) -> Story:

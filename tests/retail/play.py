@@ -25,11 +25,11 @@ import json
 import os
 import random
 import signal
-import sys
 import tempfile
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import Any
 
@@ -39,11 +39,10 @@ from core.flows import handoff, intake, replay
 from core.lock import Acquired
 from core.ticket import Arrival, TicketId
 from store.transaction import SqlStore
-from tests.worlds import brains, postgres, retail_shop, retail_store
+from tests.worlds import brains, postgres, ready, retail_shop, retail_store
 from tests.worlds.messages_api import MessagesApi
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "retail"
-ROOT = Path(__file__).resolve().parents[2]
 WAYS = ("plain", "takeover", "kill")
 WORDS = "I have looked at this myself; please go on as agreed. Reference {n}."
 MIRA = Operator(name="Mira", role=Role.SUPERVISOR)
@@ -103,28 +102,21 @@ def write_config(table: Table, *, lease: str) -> Path:
     return path
 
 
-async def start_worker(
+def start_worker(
     table: Table, config: Path, *, drain: bool = True
-) -> asyncio.subprocess.Process:
+) -> ForkServerProcess:
     """`handoff worker` as a process of its own."""
-    with (table.folder / "worker.log").open("ab") as log:
-        return await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            "console.cli",
-            "worker",
-            *(["--drain"] if drain else []),
-            "--store",
-            table.store_url,
-            "--config",
-            str(config),
-            cwd=ROOT,
-            env={**os.environ, **table.api.environment},
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-        )
+    where = ("--store", table.store_url, "--config", str(config))
+    command = ready.Command(
+        words=("worker", *where, *(["--drain"] if drain else [])),
+        environment=table.api.environment,
+        log=table.folder / "worker.log",
+    )
+    return ready.start(ready.run, command)
+
+
+async def _code_of(worker: ForkServerProcess, seconds: float) -> int | None:
+    return await asyncio.to_thread(ready.code_of, worker, seconds)
 
 
 async def play(table: Table, way: str) -> Played:
@@ -135,17 +127,17 @@ async def play(table: Table, way: str) -> Played:
     try:
         await store.write(lambda tx: tx.save_operator(MIRA))
         ticket = await _arrive(store, table)
-        worker = await start_worker(table, config, drain=way != "takeover")
+        worker = start_worker(table, config, drain=way != "takeover")
         detail = ""
         if way == "takeover":
             detail = await _told_if_stuck(store, table, ticket)
             worker.terminate()
-            if await asyncio.wait_for(worker.wait(), 30) != 0:
-                detail = f"SIGTERM ended the worker with {worker.returncode}"
-            worker = await start_worker(table, config)
+            if (code := await _code_of(worker, 30)) != 0:
+                detail = f"SIGTERM ended the worker with {code}"
+            worker = start_worker(table, config)
         if way == "kill":
             worker, detail = await _kill(table, config, worker)
-        code = await asyncio.wait_for(worker.wait(), 60)
+        code = await _code_of(worker, 60)
         wrong = "" if code == 0 else f"the worker exited with {code}"
         wrong = wrong or _books_differ(table) or await _records_differ(store, ticket)
         violations = table.api.violations()
@@ -223,18 +215,18 @@ async def _take_over(store: SqlStore, table: Table, ticket: TicketId) -> str:
 
 
 async def _kill(
-    table: Table, config: Path, worker: asyncio.subprocess.Process
-) -> tuple[asyncio.subprocess.Process, str]:
+    table: Table, config: Path, worker: ForkServerProcess
+) -> tuple[ForkServerProcess, str]:
     """SIGKILL at a random instant after the first request; another goes on."""
-    while not table.api.bodies() and worker.returncode is None:
+    while not table.api.bodies() and worker.is_alive():
         await asyncio.sleep(0.005)
     actions = table.task["evaluation_criteria"]["actions"] or []
     instant = table.dice.uniform(0, 0.03 * (len(actions) + 2))
     await asyncio.sleep(instant)
-    if worker.returncode is None:
+    if worker.is_alive() and worker.pid is not None:
         os.killpg(worker.pid, signal.SIGKILL)
-    await worker.wait()
-    return await start_worker(table, config), f"after {instant * 1000:.0f} ms"
+    await _code_of(worker, 30)
+    return start_worker(table, config), f"after {instant * 1000:.0f} ms"
 
 
 def _books_differ(table: Table) -> str:
