@@ -75,6 +75,7 @@ class Config:
         tools: What the file says of each tool.
         channels: Path of the replies file, by the channel's name.
         transcripts_days: How long full transcripts are kept.
+        hold_off_human: How long a person's reply can be taken back before it leaves.
         bell: Whether the console's notices ring the terminal's bell.
         keys: Other keys for the console's commands, by the command's id.
     """
@@ -89,6 +90,7 @@ class Config:
     tools: Mapping[str, toml.Tool] = field(default_factory=dict)
     channels: Mapping[str, Path] = field(default_factory=dict)
     transcripts_days: int = 90
+    hold_off_human: timedelta | None = None
     bell: bool = False
     keys: Mapping[str, str] = field(default_factory=dict)
 
@@ -135,6 +137,7 @@ def load(*, file: str | None, store: str | None) -> Config:
         tools=said.tools,
         channels={name: folder / c.path for name, c in said.channels.items()},
         transcripts_days=said.retention.transcripts_days,
+        hold_off_human=said.delivery.hold_off_human,
         bell=said.console.bell,
         keys=said.keys,
     )
@@ -258,7 +261,6 @@ def _limits(agent: toml.Agent, delivery: toml.Delivery) -> Limits:
         context_tokens=_or(agent.context_tokens, usual.context_tokens),
         lease=_or(agent.lease, usual.lease),
         hold_off_agent=delivery.hold_off_agent,
-        hold_off_human=delivery.hold_off_human,
     )
 
 

@@ -136,7 +136,7 @@ class Delivery(_Table):
     """`[delivery]`."""
 
     hold_off_agent: Delay = timedelta(0)
-    hold_off_human: Delay = timedelta(0)
+    hold_off_human: Delay | None = None
 
 
 class Retention(_Table):

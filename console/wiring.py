@@ -18,7 +18,7 @@ from contextlib import (
     asynccontextmanager,
 )
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 
@@ -41,6 +41,9 @@ SCRIPTED = "handoff-scripted-1"
 _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _LENGTHS = {"T": 7}
 _LENGTH = 10
+
+_UNDO = timedelta(seconds=8)
+"""How long a reply written at the desk can be taken back, unless it is configured."""
 
 
 class OperatorDisabled(HandoffError):
@@ -290,10 +293,17 @@ async def tool_specs(config: Config) -> Mapping[str, ToolSpec]:
         return {spec.name: spec for spec in await tools.specs()}
 
 
-def leaving(config: Config) -> Leaving:
-    """How the replies of people leave who sit at this configuration."""
-    off = config.limits.hold_off_human
-    return Leaving(hold_off=off, channels=tuple(config.channels))
+def leaving(config: Config, usual: timedelta = timedelta(0)) -> Leaving:
+    """How the replies of people leave who sit at this configuration.
+
+    Args:
+        config: It.
+        usual: How long they can be taken back where it says nothing of that.
+    """
+    off = config.hold_off_human
+    return Leaving(
+        hold_off=usual if off is None else off, channels=tuple(config.channels)
+    )
 
 
 def services(config: Config, store: Store, who: Operator, title: str = "") -> Services:
@@ -311,7 +321,7 @@ def services(config: Config, store: Store, who: Operator, title: str = "") -> Se
         clock=clock(),
         ids=ids(),
         title=title,
-        leaving=leaving(config),
+        leaving=leaving(config, _UNDO),
         keys=config.keys,
         bell=config.bell,
         ascii=not _encoding().lower().startswith("utf"),

@@ -20,7 +20,6 @@ class Limits:
         lease: A run's hold without renewal; renewed at a third of it.
         model_patience: How long a model call, with its retries, may take.
         hold_off_agent: How long a reply of the agent waits before it is delivered.
-        hold_off_human: The same for a person's, who can take it back so long.
         same_call: How often the same call may return the same before people look.
         failures: How many tool calls may fail in a row, or be refused in a row or by
             one rule, before people look.
@@ -35,6 +34,5 @@ class Limits:
     lease: timedelta = timedelta(seconds=120)
     model_patience: timedelta = timedelta(seconds=120)
     hold_off_agent: timedelta = timedelta(0)
-    hold_off_human: timedelta = timedelta(0)
     same_call: int = 3
     failures: int = 5

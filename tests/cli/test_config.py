@@ -8,10 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from console import wiring
 from console.config import load
 from core.errors import BadConfiguration
 from core.tool import FREE, UNKNOWN, Approve, Consequence
+from store.transaction import SqlStore
 from tests.cli.conftest import DEMO
+from tests.console.shown import ME
 
 SERVER = "[[tool_servers]]\nname = 's'\ncommand = ['true']\n"
 Written = Callable[[str], str]
@@ -174,3 +177,20 @@ def test_how_long_a_tool_server_may_take_to_start_is_said_for_each(
     config = load(file=written(f"{usual}start_timeout = '2m'"), store=None)
     found = [server.start_timeout for server in config.tool_servers]
     assert found == [timedelta(seconds=30), timedelta(minutes=2)]
+
+
+@pytest.mark.parametrize(
+    ("said", "at_the_desk", "by_command"),
+    [("", 8, 0), ("hold_off_human = '0s'", 0, 0), ("hold_off_human = '30s'", 30, 30)],
+)
+async def test_a_reply_written_at_the_desk_can_be_taken_back_unless_configured_not_to(
+    written: Written,
+    sqlite_store: SqlStore,
+    said: str,
+    at_the_desk: int,
+    by_command: int,
+) -> None:
+    config = load(file=written(f"[delivery]\n{said}"), store=None)
+    desk = wiring.services(config, sqlite_store, ME).leaving
+    assert desk.hold_off == timedelta(seconds=at_the_desk)
+    assert wiring.leaving(config).hold_off == timedelta(seconds=by_command)
