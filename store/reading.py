@@ -85,6 +85,15 @@ class Reading:
                 yield instead
 
 
+def readable(decode: Callable[[], T], instead: T, wrong: list[str], what: str) -> T:
+    """What is stored, or where that can't be read the value instead, noted as wrong."""
+    try:
+        return decode()
+    except UNDECODABLE:
+        wrong.append(what)
+        return instead
+
+
 def as_read(row: Row) -> Row:
     """What to make of rows that are taken as they are."""
     return row

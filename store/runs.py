@@ -1,30 +1,22 @@
-"""Runs, their turns, and every request exactly as it was sent (rule 9).
+"""Runs and their turns; what their requests sent is kept by `sent` (rule 9).
 
-A request repeats nearly all of the one before it, so what is stored is what differs.
-`bodies` holds each distinct message of a ticket once, packed, by its digest.
-`run_messages` holds which digest stands at a position *from a turn on*: turns are
-counted through the ticket (`stamp`), and the message at a position of a turn's request
-is the one with the greatest stamp that is not above the turn's. A request that only
-adds messages adds only rows for these, in a new run too, and is known by one digest of
-all that it repeats; after folding, the positions that differ get new rows and the old
-requests can still be read. A part of a run's record that can't be decoded is empty, and
-the run says so (`Run.unreadable`): one damaged row must not take the ticket with it.
+A part of a run's record that can't be decoded is empty, and the run says so
+(`Run.unreadable`): one damaged row must not take the ticket with it.
 """
 
-import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
-from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 import sqlalchemy as sa
 
 from core.ports import RunEnd, Spent
 from core.ticket import JsonObject, RunId, TicketId
 from core.turn import ModelResponse, Prompt, PromptVersion, Run, RunRecord, Stop, Turn
+from store import sent
 from store.codec import (
     list_of,
     object_of,
@@ -32,12 +24,9 @@ from store.codec import (
     response_to_json,
 )
 from store.columns import Exact, dumps, loads, unpacked
-from store.faults import UNDECODABLE
 from store.prepared import Prepared, PreparedInsert
-from store.reading import Row, as_read, each_of
-from store.schema import bodies, run_messages, runs, turns
-
-T = TypeVar("T")
+from store.reading import Row, as_read, each_of, readable
+from store.schema import bodies, runs, turns
 
 
 def _undecoded(table: sa.Table, name: str) -> list[sa.ColumnElement[Any]]:
@@ -51,8 +40,6 @@ _TICKET: sa.BindParameter[str] = sa.bindparam("ticket")
 _r, _t = runs.c, turns.c
 _INSERT = PreparedInsert(runs)
 _INSERT_TURN = PreparedInsert(turns)
-_INSERT_SENT = PreparedInsert(run_messages)
-_INSERT_BODIES = PreparedInsert(bodies, unless_there=True)
 _LAST_TURN = Prepared(
     sa.select(_t.stamp, _t.upto, _t.digest)
     .where(_t.ticket_id == _TICKET)
@@ -85,15 +72,8 @@ _ALWAYS_SENT = sa.union(
         for digest in (_r.prompt_digest, _r.system_digest, _r.tools_digest)
     )
 )
-KEPT: tuple[sa.ColumnElement[Any], ...] = (
-    bodies.c.digest,
-    # unpacked one by one: one may be damaged
-    sa.type_coerce(bodies.c.content, sa.LargeBinary).label("kept"),
-)
-"""The columns of a message as sent."""
-
 _TEXTS = Prepared(
-    sa.select(*KEPT).where(
+    sa.select(*sent.KEPT).where(
         bodies.c.ticket_id == _TICKET, bodies.c.digest.in_(_ALWAYS_SENT)
     )
 )
@@ -101,8 +81,11 @@ _TEXTS = Prepared(
 
 def insert(connection: sa.Connection, run: Run) -> None:
     """Stores a run without turns; what it always sends is kept once for a ticket."""
-    prompt, system, tools = map(_bytes, (run.prompt.text, run.system, dumps(run.tools)))
-    _keep(connection, run.ticket, (prompt, system, tools))
+    prompt, system, tools = (
+        text.encode("utf-8", "surrogatepass")
+        for text in (run.prompt.text, run.system, dumps(run.tools))
+    )
+    sent.keep(connection, run.ticket, (prompt, system, tools))
     _INSERT.run(
         connection,
         [
@@ -114,9 +97,9 @@ def insert(connection: sa.Connection, run: Run) -> None:
                 "model": run.model,
                 "prompt_version": run.prompt.version.version,
                 "prompt_sha256": run.prompt.version.sha256,
-                "prompt_digest": _digest(prompt),
-                "system_digest": _digest(system),
-                "tools_digest": _digest(tools),
+                "prompt_digest": sent.digest_of(prompt),
+                "system_digest": sent.digest_of(system),
+                "tools_digest": sent.digest_of(tools),
                 "max_tokens": run.max_tokens,
                 "builder": run.builder,
                 "staff_voice": run.staff_voice,
@@ -140,28 +123,10 @@ def insert_request(
     messages: Sequence[bytes],
 ) -> None:
     """Stores a turn and what its request sent that no earlier one of the ticket did."""
-    digests = [_digest(message) for message in messages]
     last = _LAST_TURN.first(connection, ticket=ticket)
     stamp = 1 if last is None else last.stamp + 1
-    if last is not None and _whole(digests[: last.upto]) == bytes(last.digest):
-        places = list(range(last.upto, len(digests)))
-    else:
-        before = _as_sent(_sent_rows(connection, ticket), stamp)
-        places = [p for p, d in enumerate(digests) if before.get(p) != d]
-    if places:
-        _keep(connection, ticket, [messages[p] for p in places])
-        _INSERT_SENT.run(
-            connection,
-            [
-                {
-                    "ticket_id": ticket,
-                    "position": p,
-                    "stamp": stamp,
-                    "digest": digests[p],
-                }
-                for p in places
-            ],
-        )
+    repeats = None if last is None else (last.upto, bytes(last.digest))
+    digest = sent.add(connection, ticket, stamp, messages, repeats=repeats)
     _INSERT_TURN.run(
         connection,
         [
@@ -172,7 +137,7 @@ def insert_request(
                 "stamp": stamp,
                 "built_at": turn.built_at,
                 "upto": len(messages),
-                "digest": _whole(digests),
+                "digest": digest,
                 "requested_at": turn.requested_at,
                 "response": None,
                 "applied": False,
@@ -255,17 +220,17 @@ def record(connection: sa.Connection, run: RunId) -> RunRecord | None:
     stamps = connection.scalars(
         sa.select(t.stamp).where(t.run_id == run).order_by(t.number)
     ).all()
-    rows = _sent_rows(connection, owner)
-    sent = [
+    stood = sent.places(connection, owner)
+    asked = [
         [at.get(p, b"") for p in range(turn.upto)]
         for turn, at in zip(
-            found.turns, (_as_sent(rows, s) for s in stamps), strict=True
+            found.turns, (sent.at(stood, s) for s in stamps), strict=True
         )
     ]
     wrong = [found.unreadable] if found.unreadable is not None else []
-    wanted = {d for request in sent for d in request}
-    texts = _texts(connection, owner, wanted, wrong)
-    requests = tuple(tuple(texts[d] for d in request) for request in sent)
+    wanted = {d for request in asked for d in request}
+    texts = sent.texts(connection, owner, wanted, wrong)
+    requests = tuple(tuple(texts[d] for d in request) for request in asked)
     newest = requests[-1] if requests else ()
     read = replace(found, unreadable=", ".join(dict.fromkeys(wrong)) or None)
     return RunRecord(run=read, messages=newest, requests=requests)
@@ -282,86 +247,11 @@ def checked_turn(row: Row) -> ModelResponse | None:
     return None if stored is None else response_from_json(object_of(stored))
 
 
-def body_of(row: Row) -> bytes:
-    """A message as sent, of a row with the columns of `KEPT`; raises as above."""
-    return unpacked(bytes(row.kept))
-
-
-_Sent = Sequence[tuple[int, int, bytes]]
-
-
-def _sent_rows(connection: sa.Connection, ticket: TicketId) -> _Sent:
-    m = run_messages.c
-    query = (
-        sa.select(m.position, m.stamp, m.digest)
-        .where(m.ticket_id == ticket)
-        .order_by(m.position, m.stamp)
-    )
-    return [(p, s, bytes(d)) for p, s, d in connection.execute(query)]
-
-
-def _as_sent(rows: _Sent, stamp: int) -> Mapping[int, bytes]:
-    """Position to digest as of a turn; rows are in the order of stamps."""
-    return {position: digest for position, since, digest in rows if since <= stamp}
-
-
-def _keep(
-    connection: sa.Connection, ticket: TicketId, contents: Iterable[bytes]
-) -> None:
-    rows = [
-        {"ticket_id": ticket, "digest": _digest(content), "content": content}
-        for content in contents
-    ]
-    _INSERT_BODIES.run(connection, rows)
-
-
-_AT_ONCE = 500
-"""Digests in one query: below what any database allows as parameters."""
-
-
-def _texts(
-    connection: sa.Connection,
-    ticket: TicketId,
-    digests: Set[bytes],
-    wrong: list[str],
-) -> Mapping[bytes, bytes]:
-    """Messages by their digests; one that can't be read is empty, and noted."""
-    texts: dict[bytes, bytes] = {}
-    kept = sa.type_coerce(bodies.c.content, sa.LargeBinary)
-    for some in _portions(bytes(d) for d in digests):
-        query = sa.select(bodies.c.digest, kept).where(
-            bodies.c.ticket_id == ticket, bodies.c.digest.in_(some)
-        )
-        for digest, stored in connection.execute(query):
-            texts[bytes(digest)] = _readable(
-                partial(unpacked, bytes(stored)), b"", wrong, "what it sent"
-            )
-    for missing in digests - texts.keys():
-        texts[missing] = b""
-        wrong.append("what it sent")
-    return texts
-
-
-def _portions(digests: Iterable[bytes]) -> Iterable[list[bytes]]:
-    ordered = sorted(digests)
-    starts = range(0, len(ordered), _AT_ONCE)
-    return (ordered[start : start + _AT_ONCE] for start in starts)
-
-
-def _whole(digests: Sequence[bytes]) -> bytes:
-    """One digest for all messages of a request: an equal one begins like it."""
-    return _digest(b"".join(digests))
-
-
-def _digest(content: bytes) -> bytes:
-    return hashlib.sha256(content).digest()
-
-
 def _turn(row: Row, wrong: list[str]) -> Turn:
     stored, what = row.response, f"the answer of turn {row.number}"
     response = None
     if stored not in {None, "null"}:
-        response = _readable(lambda: _response(stored), None, wrong, what)
+        response = readable(lambda: _response(stored), None, wrong, what)
     return Turn(
         number=row.number,
         built_at=row.built_at,
@@ -380,7 +270,12 @@ def _run(
     wrong: list[str],
 ) -> Run:
     def text(digest: bytes, what: str) -> str:
-        return _readable(lambda: _text(unpacked(texts[bytes(digest)])), "", wrong, what)
+        return readable(
+            lambda: unpacked(texts[bytes(digest)]).decode("utf-8", "surrogatepass"),
+            "",
+            wrong,
+            what,
+        )
 
     tools = text(row.tools_digest, "its tools")
     version = PromptVersion(version=row.prompt_version, sha256=row.prompt_sha256)
@@ -392,30 +287,21 @@ def _run(
         model=row.model,
         prompt=Prompt(text=text(row.prompt_digest, "its prompt"), version=version),
         system=text(row.system_digest, "what it sent as system"),
-        tools=_readable(lambda: _tools(tools), (), wrong, "its tools"),
+        tools=readable(lambda: _tools(tools), (), wrong, "its tools"),
         max_tokens=row.max_tokens,
         builder=row.builder,
         staff_voice=row.staff_voice,
         started_at=row.started_at,
         ended_at=row.ended_at,
-        stop=_readable(lambda: _stop(row.stop), None, wrong, "how it ended"),
+        stop=readable(lambda: _stop(row.stop), None, wrong, "how it ended"),
         detail=row.detail,
         escalated=row.escalated,
         turns=made,
-        task_state=_readable(
+        task_state=readable(
             lambda: object_of(loads(row.task_state)), {}, wrong, "its task state"
         ),
         unreadable=", ".join(wrong) or None,
     )
-
-
-def _readable(decode: Callable[[], T], instead: T, wrong: list[str], what: str) -> T:
-    """What is stored, or where that can't be read the value instead, noted as wrong."""
-    try:
-        return decode()
-    except UNDECODABLE:
-        wrong.append(what)
-        return instead
 
 
 def _response(stored: str) -> ModelResponse:
@@ -429,11 +315,3 @@ def _stop(stored: str | None) -> Stop | None:
 def _tools(stored: str) -> tuple[JsonObject, ...]:
     decoded = loads(stored) if stored else []
     return tuple(object_of(tool) for tool in list_of(decoded))
-
-
-def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")
-
-
-def _text(content: bytes) -> str:
-    return content.decode("utf-8", "surrogatepass")
