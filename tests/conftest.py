@@ -16,6 +16,14 @@ from tests.worlds.postgres import Cluster, postgres_cluster
 # else each of the many programs that tests start would compile all its modules anew
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
+
+def pytest_xdist_auto_num_workers() -> int | None:
+    """One more than there are processors: for half of its time a test waits."""
+    if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
+        return None  # xdist takes that
+    return len(os.sched_getaffinity(0)) + 1
+
+
 postgres = pytest.fixture(scope="session")(postgres_cluster)
 
 

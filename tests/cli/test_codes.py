@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import ROOT, Handoff, message, opened
+from tests.worlds.reporting import worker_on
 
 HANDOFF = (sys.executable, "-m", "console.cli")
 A_MODEL = {"ANTHROPIC_BASE_URL": "http://127.0.0.1:9"}
@@ -208,7 +209,7 @@ def test_a_reader_that_has_enough_ends_the_command_quietly(
     assert done.stderr == b""
 
 
-def test_an_interrupted_command_ends_with_130(sqlite_url: str) -> None:
+def test_an_interrupted_command_ends_with_130(sqlite_url: str, tmp_path: Path) -> None:
     worker = subprocess.Popen(
         [*HANDOFF, "worker", "--store", sqlite_url, "--until-stdin-ends"],
         cwd=ROOT,
@@ -217,7 +218,7 @@ def test_an_interrupted_command_ends_with_130(sqlite_url: str) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
-    _wait_for_worker(sqlite_url)
+    assert worker_on(tmp_path / "store.db") == worker.pid
     worker.send_signal(signal.SIGINT)
     out, err = worker.communicate(timeout=20)
 
@@ -225,7 +226,9 @@ def test_an_interrupted_command_ends_with_130(sqlite_url: str) -> None:
     assert b"Traceback" not in out + err
 
 
-def test_a_terminated_worker_ends_in_order_with_0(sqlite_url: str) -> None:
+def test_a_terminated_worker_ends_in_order_with_0(
+    handoff: Handoff, sqlite_url: str, tmp_path: Path
+) -> None:
     worker = subprocess.Popen(
         [*HANDOFF, "worker", "--store", sqlite_url],
         cwd=ROOT,
@@ -234,25 +237,14 @@ def test_a_terminated_worker_ends_in_order_with_0(sqlite_url: str) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
-    _wait_for_worker(sqlite_url)
+    assert worker_on(tmp_path / "store.db") == worker.pid
+    found = {c["check"]: c["found"] for c in handoff("doctor", "--json").json}
     worker.terminate()
     out, err = worker.communicate(timeout=20)
 
+    assert found["workers"].startswith("1 worker")
     assert worker.returncode == 0
     assert b"Traceback" not in out + err
-
-
-def _wait_for_worker(url: str) -> None:
-    """Returns once a worker has reported to the store."""
-    look = [*HANDOFF, "doctor", "--json", "--store", url]
-    for _ in range(20):
-        done = subprocess.run(
-            look, cwd=ROOT, env=os.environ | A_MODEL, capture_output=True, check=False
-        )
-        found = {c["check"]: c["found"] for c in json.loads(done.stdout)}
-        if found["workers"].startswith("1 worker"):
-            return
-    pytest.fail("no worker came")
 
 
 def test_the_console_starts_without_the_heavy_libraries() -> None:

@@ -14,9 +14,12 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from multiprocessing.context import ForkServerProcess
 
 import pyte
 from wcwidth import wcwidth
+
+from tests.worlds import ready
 
 _OURS = {"COLUMNS", "LINES", "NO_COLOR", "TERM"}
 
@@ -38,6 +41,7 @@ class Terminal:
     size: tuple[int, int]
     raw: bytes = b""
     code: int | None = None
+    forked: ForkServerProcess | None = None
     _fed: int = 0
     _screen: pyte.Screen | None = None
     _stream: pyte.ByteStream = field(default_factory=pyte.ByteStream)
@@ -110,6 +114,15 @@ class Terminal:
         while (left := end - time.monotonic()) > 0:
             self.read(min(left, 0.05))
 
+    def moves(self, seconds: float = 0.5) -> None:
+        """Reads what a key brings, to its end; for so long where nothing comes."""
+        before, end = len(self.raw), time.monotonic() + seconds
+        while len(self.raw) == before and time.monotonic() < end:
+            self.read(end - time.monotonic())
+        while len(self.raw) != before:
+            before = len(self.raw)
+            self.read(0.15)
+
     def shows(self, wanted: str, limit: float = 40) -> None:
         """Reads until the screen shows these words, whatever came before."""
         end = time.monotonic() + limit
@@ -155,7 +168,9 @@ class Terminal:
         os.kill(self.pid, number)
 
     def _reap(self, *, wait: bool = True) -> None:
-        if self.code is None:
+        if self.forked is not None:
+            self.code = ready.code_of(self.forked, 40 if wait else 0)
+        elif self.code is None:
             pid, status = os.waitpid(self.pid, 0 if wait else os.WNOHANG)
             if pid:
                 self.code = os.waitstatus_to_exitcode(status)
@@ -181,23 +196,62 @@ def terminal(
 
     Other variables, such as TERM, are set by `env`; an empty one is left out.
     """
-    shape = struct.pack("HHHH", size[1], size[0], 0, 0)
+    variables = _variables(env)
     pid, fd = pty.fork()
     if pid == 0:
-        fcntl.ioctl(0, termios.TIOCSWINSZ, shape)
-        # Not the process's own environment: readline has set a size in it.
-        kept = {n: v for n, v in os.environ.items() if n not in _OURS}
-        kept |= {"TERM": "xterm-256color", "COLORTERM": "truecolor"} | dict(env or {})
-        kept = {n: v for n, v in kept.items() if v}
-        os.execve(
-            sys.executable, [sys.executable, *arguments], kept
-        )  # the test's own program
-    shown = Terminal(pid=pid, fd=fd, size=size)
+        fcntl.ioctl(0, termios.TIOCSWINSZ, _shape(size))
+        program = [sys.executable, *arguments]  # the test's own
+        os.execve(sys.executable, program, variables)
+    with _closing(Terminal(pid=pid, fd=fd, size=size)) as shown:
+        yield shown
+
+
+@contextmanager
+def playing(
+    url: str,
+    *more: str,
+    size: tuple[int, int] = (120, 40),
+    env: Mapping[str, str] | None = None,
+) -> Iterator[Terminal]:
+    """Runs the console on a store (`tests.console.play`), as `terminal`, but at once.
+
+    It is forked from a program that has loaded what it needs.
+    """
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(ours, termios.TIOCSWINSZ, _shape(size))
+    told, tells = ready.pipe()
+    place = ready.InTerminal(
+        path=os.ttyname(theirs), environment=_variables(env), opened=tells
+    )
+    words = ("tests.console.play", url, *more)
+    process = ready.start(ready.in_terminal, place, words)
+    tells.close()
+    assert told.poll(40), "the terminal was not opened"
+    os.close(theirs)
+    assert process.pid is not None
+    shown = Terminal(pid=process.pid, fd=ours, size=size, forked=process)
+    with _closing(shown):
+        yield shown
+
+
+def _shape(size: tuple[int, int]) -> bytes:
+    return struct.pack("HHHH", size[1], size[0], 0, 0)
+
+
+def _variables(env: Mapping[str, str] | None) -> dict[str, str]:
+    # Not the process's own environment: readline has set a size in it.
+    kept = {n: v for n, v in os.environ.items() if n not in _OURS}
+    kept |= {"TERM": "xterm-256color", "COLORTERM": "truecolor"} | dict(env or {})
+    return {n: v for n, v in kept.items() if v}
+
+
+@contextmanager
+def _closing(shown: Terminal) -> Iterator[Terminal]:
     try:
         yield shown
     finally:
         if shown.code is None:
-            os.kill(pid, signal.SIGKILL)
-            os.waitpid(pid, 0)
-        if shown.fd == fd:
-            os.close(fd)
+            os.kill(shown.pid, signal.SIGKILL)
+            shown._reap()
+        if shown.fd >= 0:
+            os.close(shown.fd)

@@ -16,7 +16,7 @@ from core.journal import Escalated, StateAmended, ToolCalled, ToolReturned
 from core.ticket import Attachment, TicketId, agent
 from tests.console.counter import RUN, Counter
 from tests.console.shown import ME
-from tests.console.terminal import Terminal, terminal
+from tests.console.terminal import Terminal, playing
 from tests.zoo import FORBIDDEN, HOSTILE, MILD
 
 BAD = " ".join([*HOSTILE.values(), *MILD.values()])
@@ -127,7 +127,7 @@ PANELS = {
 def finds(shown: Terminal, words: str) -> None:
     """Goes down the queue, or up again, until a ticket is shown that says this."""
     for key in "jjjkkkkjjjjkkkk":
-        shown.wait(0.5)
+        shown.moves()
         if words in shown.screen():
             in_line(shown)
             return
@@ -151,7 +151,7 @@ async def test_f128_no_route_through_the_desk_passes_a_byte_or_bends_a_border(
     counter: Counter, sqlite_url: str
 ) -> None:
     held = await house(counter)
-    with terminal("-m", "tests.console.play", sqlite_url, size=SIZE) as shown:
+    with playing(sqlite_url, size=SIZE) as shown:
         await asyncio.to_thread(everywhere, shown)
         await counter.writes(f"{BAD} once more", ticket=held, sender=SENDER)
         await asyncio.to_thread(shown.shows, "the buyer wrote")
@@ -184,7 +184,7 @@ async def test_f128_a_proposal_of_hostile_words_bends_no_border(
 ) -> None:
     ticket = await counter.writes(LONG, subject=BAD)
     await counter.proposes(ticket, {BAD: BAD, "long": LONG}, tool=BAD)
-    with terminal("-m", "tests.console.play", sqlite_url, size=SIZE) as shown:
+    with playing(sqlite_url, size=SIZE) as shown:
         await asyncio.to_thread(decides, shown)
         raw = shown.raw
     assert [piece for piece in FORBIDDEN if piece in raw] == []

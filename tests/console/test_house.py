@@ -16,7 +16,7 @@ from core.journal import Note
 from tests.console.counter import Counter
 from tests.console.shown import ME
 from tests.console.steps import desk_of, press, shown, sitting, until
-from tests.console.terminal import Terminal, terminal
+from tests.console.terminal import Terminal, playing
 
 NOTES = 1000
 WRITES = """
@@ -120,4 +120,4 @@ def _other_goes_on(url: str) -> None:
 
 
 def _console(url: str) -> AbstractContextManager[Terminal]:
-    return terminal("-m", "tests.console.play", url, size=(160, 45))
+    return playing(url, size=(160, 45))

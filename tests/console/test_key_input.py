@@ -6,7 +6,7 @@ import pytest
 
 from console.screens.key_input import KeyDecoder
 from tests.console.counter import Counter
-from tests.console.terminal import terminal
+from tests.console.terminal import playing
 
 SENT = (
     b"ab\x1b[200~one\x1b[31mtwo\x1b[0m\r\n"
@@ -37,7 +37,7 @@ async def test_bytes_that_are_no_text_and_a_coloured_paste_leave_the_desk_up(
     await counter.writes("First text", subject="Lamp")
 
     def look() -> None:
-        with terminal("-m", "tests.console.play", sqlite_url) as shown:
+        with playing(sqlite_url) as shown:
             shown.until("● live".encode())
             shown.keys("6")
             shown.shows("First text")

@@ -23,7 +23,7 @@ from tests.console.steps import (
     told,
     until,
 )
-from tests.console.terminal import Terminal, terminal
+from tests.console.terminal import Terminal, playing
 
 PASTE = "a\nb\nq\n\x03 y"
 SENTENCE = "xyes Tim, sorry: take it away by y\n"
@@ -67,7 +67,7 @@ async def test_f130_neither_typing_nor_pasting_acts_in_list_and_card(
     await counter.store.close()
 
     def look() -> None:
-        with terminal("-m", "tests.console.play", sqlite_url) as shown:
+        with playing(sqlite_url) as shown:
             shown.shows("Decision: refund")
             for burst in (PASTE, f"\x1b[200~{PASTE}\x1b[201~", "cRt\n"):
                 shown.keys(burst)
@@ -98,7 +98,7 @@ async def test_f130_a_paste_into_the_composer_is_text_and_sends_nothing(
     await counter.store.close()
 
     def look() -> str:
-        with terminal("-m", "tests.console.play", sqlite_url) as shown:
+        with playing(sqlite_url) as shown:
             shown.until(b"YOU HOLD")
             shown.keys("r")
             shown.wait(0.5)

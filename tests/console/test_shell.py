@@ -13,7 +13,7 @@ import pytest
 
 from tests.console.counter import Counter
 from tests.console.steps import stored
-from tests.console.terminal import Terminal, terminal
+from tests.console.terminal import Terminal, playing, terminal
 
 
 def stopped(pid: int) -> bool:
@@ -57,7 +57,7 @@ async def test_ctrl_z_gives_the_terminal_back_and_fg_shows_what_came_meanwhile(
         asyncio.run_coroutine_threadsafe(said, loop).result(30)
 
     def look() -> None:
-        with terminal("-m", "tests.console.play", sqlite_url) as shown:
+        with playing(sqlite_url) as shown:
             shown.until("● live".encode())
             shown.keys("6")
             shown.shows("First text")
@@ -88,7 +88,7 @@ async def test_ctrl_z_in_the_middle_of_a_reply_goes_to_the_shell_and_takes_nothi
     await counter.writes("First text", subject="Lamp")
 
     def look() -> None:
-        with terminal("-m", "tests.console.play", sqlite_url) as shown:
+        with playing(sqlite_url) as shown:
             shown.until("● live".encode())
             shown.keys("6")
             shown.shows("First text")
@@ -123,7 +123,7 @@ async def test_a_console_that_stood_still_like_under_a_closed_lid_reads_all_agai
         asyncio.run_coroutine_threadsafe(said, loop).result(30)
 
     def look() -> None:
-        with terminal("-m", "tests.console.play", sqlite_url) as shown:
+        with playing(sqlite_url) as shown:
             shown.until("● live".encode())
             shown.keys("6")
             shown.shows("First text")

@@ -15,7 +15,7 @@ import time
 from console.screens.output import Output
 from tests.console.counter import Counter
 from tests.console.steps import stored
-from tests.console.terminal import Terminal, terminal
+from tests.console.terminal import Terminal, playing, terminal
 
 
 class Unread:
@@ -59,7 +59,7 @@ async def test_a_console_whose_terminal_takes_nothing_works_until_it_is_closed(
     unread = Unread(counter, ticket)
 
     def look() -> int:
-        with terminal("-m", "tests.console.play", sqlite_url) as shown:
+        with playing(sqlite_url) as shown:
             unread.write(shown)
             return shown.close()
 
@@ -105,7 +105,7 @@ async def test_a_terminal_that_reads_again_shows_all_that_came_meanwhile(
     unread = Unread(counter, ticket)
 
     def look() -> None:
-        with terminal("-m", "tests.console.play", sqlite_url) as shown:
+        with playing(sqlite_url) as shown:
             unread.write(shown)
             said = counter.writes("Written meanwhile", ticket=ticket)
             asyncio.run_coroutine_threadsafe(said, unread.loop).result(30)

@@ -19,7 +19,7 @@ from core.ticket import Attachment, agent
 from tests.console.counter import RUN, Counter
 from tests.console.shown import ME
 from tests.console.steps import app_on, desk_of, done, pane_text, press, until
-from tests.console.terminal import terminal
+from tests.console.terminal import playing, terminal
 from tests.zoo import FORBIDDEN, HOSTILE, MILD
 
 RESTORED = (b"\x1b[?1000l", b"\x1b[?1049l", b"\x1b[?2004l", b"\x1b[?25h")
@@ -27,7 +27,7 @@ RESTORED = (b"\x1b[?1000l", b"\x1b[?1049l", b"\x1b[?2004l", b"\x1b[?25h")
 
 def every_key(url: str) -> bytes:
     """Goes through the desk and a card, and leaves; what the terminal got."""
-    with terminal("-m", "tests.console.play", url) as shown:
+    with playing(url) as shown:
         shown.until("● live".encode())
         shown.keys("6")
         shown.shows("YOU HOLD")
@@ -87,7 +87,7 @@ PANELS = {
 
 def every_panel(url: str) -> bytes:
     """Opens every panel on a ticket that is full of it; what the terminal got."""
-    with terminal("-m", "tests.console.play", url, size=(160, 45)) as shown:
+    with playing(url, size=(160, 45)) as shown:
         shown.until("● live".encode())
         shown.keys("6")
         shown.shows("YOU HOLD")
@@ -196,7 +196,7 @@ async def test_f131_a_kill_leaves_the_terminal_as_it_was(
     await counter.store.close()
 
     def look() -> None:
-        with terminal("-m", "tests.console.play", sqlite_url) as shown:
+        with playing(sqlite_url) as shown:
             shown.until("● live".encode())
             shown.kill(number)
             assert shown.ended() == code
@@ -211,7 +211,7 @@ TERMS = ("xterm", "screen", "tmux", "linux", "vt100", "dumb", "no-such-term", ""
 
 def as_it_was(url: str, term: str) -> list[str]:
     """Works and leaves in a terminal of this name; what was not put back."""
-    with terminal("-m", "tests.console.play", url, env={"TERM": term}) as shown:
+    with playing(url, env={"TERM": term}) as shown:
         before = termios.tcgetattr(shown.fd)
         shown.until("● live".encode())
         shown.shows("Hello?")
@@ -246,7 +246,7 @@ async def test_f131_an_error_ends_in_one_line_without_anybodys_data(
     await counter.store.close()
 
     def look() -> None:
-        with terminal("-m", "tests.console.play", sqlite_url, "fails") as shown:
+        with playing(sqlite_url, "fails") as shown:
             assert shown.ended() == 1
             assert all(mode in shown.raw for mode in RESTORED)
             assert b"an error ended the console" in shown.raw
@@ -264,7 +264,7 @@ async def test_sixteen_colours_without_unicode_say_everything(
 
     def look() -> None:
         poor = {"TERM": "xterm-16color", "COLORTERM": "", "HANDOFF_ASCII": "1"}
-        with terminal("-m", "tests.console.play", sqlite_url, env=poor) as shown:
+        with playing(sqlite_url, env=poor) as shown:
             shown.until(b"* live")
             shown.keys("6")
             shown.shows("Hello?")

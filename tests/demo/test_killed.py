@@ -1,12 +1,10 @@
 """A demo that dies without a word takes its worker with it, and its store is safe."""
 
-import asyncio
 import os
 import select
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,10 +14,9 @@ from console.config import data_folder
 from console.demo import lock
 from console.demo.lock import DemoRuns
 from console.demo.place import made_place
-from store.transaction import SqlStore
+from tests.worlds.reporting import worker_on
 
 ROOT = Path(__file__).parents[2]
-_LONG = 60.0
 
 
 @pytest.fixture
@@ -31,28 +28,10 @@ def demo(
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     command = [sys.executable, "-m", "console.cli", "demo", "--headless", "600"]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as started:
-        worker = _worker_of(data_folder() / "demo" / "handoff.db")
+        worker = worker_on(data_folder() / "demo" / "handoff.db")
         yield started, worker
         started.kill()
         _ends(worker)
-
-
-def _worker_of(store: Path) -> int:
-    """The process id of the worker that reports itself in the store."""
-
-    async def look() -> list[int]:
-        opened = SqlStore.open(f"sqlite:///{store}")
-        workers = await opened.read(lambda tx: tx.workers())
-        await opened.close()
-        return [worker.pid for worker in workers]
-
-    until = time.monotonic() + _LONG
-    while time.monotonic() < until:
-        found = asyncio.run(look()) if store.exists() else []
-        if found:
-            return found[0]
-        time.sleep(0.1)
-    raise AssertionError("no worker came")
 
 
 def _ends(process: int, seconds: float = 20.0) -> bool:

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import runpy
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from multiprocessing import connection
+from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import Any
@@ -82,6 +84,48 @@ def run(command: Command) -> None:
         os.dup2(log, stream)
     os.environ.update(command.environment)
     code = cli.run(command.words)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InTerminal:
+    """A pseudo-terminal to be that of a program.
+
+    Attributes:
+        path: Its device.
+        environment: All variables of the program.
+        opened: Closed as soon as the program has the terminal.
+    """
+
+    path: str
+    environment: Mapping[str, str]
+    opened: Connection
+
+
+def pipe() -> tuple[Connection, Connection]:
+    """What one reads, and what a started process may hold and close."""
+    return _CONTEXT.Pipe(duplex=False)
+
+
+def in_terminal(place: InTerminal, words: Sequence[str]) -> None:
+    """Runs a module in a terminal, as its session's leader, and ends the process."""
+    os.setsid()
+    device = os.open(place.path, os.O_RDWR)  # a leader's first is its own
+    for stream in (0, 1, 2):
+        os.dup2(device, stream)
+    os.close(device)
+    place.opened.close()
+    sys.stdin = sys.__stdin__ = open(0, encoding="utf-8")  # noqa: SIM115 # stays
+    os.environ.clear()
+    os.environ.update(place.environment)
+    sys.argv = list(words)
+    code = 0
+    try:
+        runpy.run_module(words[0], run_name="__main__", alter_sys=True)
+    except SystemExit as ended:
+        code = ended.code if isinstance(ended.code, int) else 1
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)
