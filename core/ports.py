@@ -397,6 +397,9 @@ class Transaction(Protocol):
             As `admit`.
         """
 
+    def drafts(self, ticket: TicketId) -> tuple[Draft, ...]:
+        """The unsent texts on a ticket."""
+
     def save_draft(self, draft: Draft) -> None:
         """Keeps unsent text; an empty text discards the draft."""
 

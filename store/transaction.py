@@ -424,6 +424,10 @@ class SqlTransaction:
         """Who the database says is connected, where it knows (PostgreSQL)."""
         return self._engine.login(self._connection)
 
+    def drafts(self, ticket: TicketId) -> tuple[Draft, ...]:
+        """The unsent texts on a ticket."""
+        return drafts.of_ticket(self._connection, ticket)
+
     def save_draft(self, draft: Draft) -> None:
         """Keeps unsent text; an empty text discards the draft."""
         self._at_hand.find(draft.ticket)

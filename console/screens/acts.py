@@ -5,6 +5,7 @@ Nothing is said to be done before the flow has come back: then it is stored.
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from datetime import datetime
 
 from console.live import Services
 from console.screens.decision import Ruling
@@ -118,14 +119,14 @@ class Acts:
 
         return await told(keep, ticket)
 
-    async def save_draft(self, ticket: TicketId, mode: str, text: str) -> Said:
-        """Keeps unsent text."""
-
-        async def save(ticket: TicketId) -> Said:
-            await save_draft(self._store, ticket, self._me, mode, text)
-            return Said(words="", done=True)
-
-        return await told(save, ticket)
+    async def save_draft(
+        self, ticket: TicketId, mode: str, text: str
+    ) -> datetime | None:
+        """Keeps unsent text; since when, or None where that was not possible."""
+        try:
+            return await save_draft(self._store, ticket, self._me, mode, text)
+        except HandoffError:
+            return None
 
     async def give_back(self, ticket: TicketId, how: handoff.GiveBack) -> Said:
         """Lets a ticket go."""

@@ -217,7 +217,8 @@ class Desk(DeskUpsets):
 
     def chart_read(self, history: History) -> None:
         """Shows a ticket."""
-        self.drafts.learn(history, self.me)
+        self.keep_written()
+        self.drafts.learn(history.ticket.id, history.drafts, self.me)
         self.paint_ticket(history)
         queue = self.query_one(Queue)
         queue.mark_read(history.ticket.id, history.standing.last_seq)
@@ -296,6 +297,15 @@ class Desk(DeskUpsets):
         """Keeps what is written."""
         event.stop()
         self.keep_written()
+
+    @override
+    async def learn_drafts(self, ticket: TicketId) -> None:
+        """Takes what the same person wrote in another console since."""
+        with suppress(StoreUnreachable):  # the feed says so
+            stored = await self.services.store.read(lambda tx: tx.drafts(ticket))
+            self.keep_written()
+            self.drafts.learn(ticket, stored, self.me)
+            self.paint_composer()
 
     @override
     def save_soon(self) -> None:

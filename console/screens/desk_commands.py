@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from functools import partial
 
 from console.screens.acts import Said, taken_words
 from console.screens.ask import SurePanel
@@ -84,6 +85,15 @@ class DeskCommands(DeskDeciding, inherit_bindings=False):
         self.noting = noting
         self.composer_again()
         self.go("composer")
+        self.run_worker(
+            partial(self.learn_drafts, self.history.ticket.id),  # type: ignore[arg-type] # no coroutine: it may never be started
+            name="Reading drafts",
+            group="draft",
+            exit_on_error=False,
+        )
+
+    async def learn_drafts(self, ticket: TicketId) -> None:
+        """Reads what was written elsewhere; the desk answers."""
 
     def _do_send(self) -> None:
         history, writing = self.history, self.writing

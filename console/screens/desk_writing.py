@@ -1,10 +1,15 @@
 """What a person writes on the desk: drafts by ticket and mode, kept in the store."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from console.screens.acts import Acts
-from core.history import History
+from core.history import Draft
 from core.ticket import TicketId
+
+_OWN = 8
+"""Texts stored last: what is read a little later may be one of these."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -18,19 +23,26 @@ class Drafts:
     acts: Acts
     _texts: dict[tuple[TicketId, str], str] = field(default_factory=dict)
     _unsaved: set[tuple[TicketId, str]] = field(default_factory=set)
-    _known: set[TicketId] = field(default_factory=set)
+    _kept: dict[tuple[TicketId, str], datetime] = field(default_factory=dict)
+    _own: dict[tuple[TicketId, str], tuple[str, ...]] = field(default_factory=dict)
     _begun: dict[tuple[TicketId, str], int] = field(default_factory=dict)
 
-    def learn(self, history: History, me: str) -> None:
-        """Takes the stored drafts of a ticket that is shown for the first time."""
-        ticket = history.ticket.id
-        if ticket in self._known:
-            return
-        self._known.add(ticket)
-        for draft in history.drafts:
-            if draft.operator == me:
-                self._texts.setdefault((ticket, draft.mode), draft.text)
-                self._begun.setdefault((ticket, draft.mode), draft.written_at_seq)
+    def learn(self, ticket: TicketId, stored: Iterable[Draft], me: str) -> None:
+        """Takes the stored drafts of a ticket where they are newer than ours.
+
+        The same person may have written them in another console, which was closed or
+        killed since. What was begun here meanwhile stands behind them.
+        """
+        for draft in stored:
+            key = (ticket, draft.mode)
+            known, own = self._kept.get(key), self._own.get(key, ())
+            if draft.operator != me or draft.text in own:
+                continue
+            if known is None or draft.updated_at > known:
+                begun = self._texts.get(key, "") if key in self._unsaved else ""
+                self._texts[key] = "\n".join(filter(None, (draft.text, begun)))
+                self._begun[key] = draft.written_at_seq
+                self._kept[key] = draft.updated_at
 
     def text(self, ticket: TicketId, mode: str) -> str:
         """What is written there."""
@@ -83,7 +95,10 @@ class Drafts:
         for key in tuple(self._unsaved):
             ticket, mode = key
             text = self._texts.get(key, "")
-            said = await self.acts.save_draft(ticket, mode, text)
-            if said.done and self._texts.get(key, "") == text:
-                self._unsaved.discard(key)
+            self._own[key] = (*self._own.get(key, ())[-_OWN:], text)
+            kept = await self.acts.save_draft(ticket, mode, text)
+            if kept is not None:
+                self._kept[key] = kept
+                if self._texts.get(key, "") == text:
+                    self._unsaved.discard(key)
         return self.saved

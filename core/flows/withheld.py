@@ -1,6 +1,7 @@
 """What is not sent: the agent's replies caught by a take-over, and unsent drafts."""
 
 from dataclasses import replace
+from datetime import datetime
 
 from core.decision import Operator
 from core.flows.answer import DIRECTLY, Leaving, answer_as
@@ -101,7 +102,7 @@ def _discard(
 
 async def save_draft(
     store: Store, ticket: TicketId, by: Operator, mode: str, text: str
-) -> None:
+) -> datetime:
     """Keeps unsent text per operator, ticket and mode; an empty one is discarded.
 
     Args:
@@ -110,9 +111,12 @@ async def save_draft(
         by: Whose it is.
         mode: `reply` or `note`; a draft keeps its own.
         text: The text.
+
+    Returns:
+        Since when it is kept, by the store's clock.
     """
 
-    def keep(tx: Transaction) -> None:
+    def keep(tx: Transaction) -> datetime:
         seen = tx.standing(ticket).last_seq
         tx.save_draft(
             Draft(
@@ -124,5 +128,6 @@ async def save_draft(
                 updated_at=tx.now,
             )
         )
+        return tx.now
 
-    await store.write(keep)
+    return await store.write(keep)

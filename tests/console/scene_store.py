@@ -114,6 +114,9 @@ class SceneStore:
     def report_presence(self, presence: Presence) -> None:
         del presence
 
+    def drafts(self, ticket: TicketId) -> tuple[Draft, ...]:
+        return self.history(ticket).drafts
+
     def save_draft(self, draft: Draft) -> None:
         del draft
 

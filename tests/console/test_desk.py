@@ -16,6 +16,7 @@ from console.widgets.line_view import LineView
 from console.widgets.timeline import Timeline
 from core.decision import Role
 from core.flows.handoff import take_over
+from core.flows.withheld import save_draft
 from core.journal import Note
 from core.ticket import Attachment
 from tests.console.counter import MIRA, Counter
@@ -265,3 +266,22 @@ async def test_who_the_buyer_is_comes_back_from_a_size_that_had_no_place_for_it(
         await until(pilot, lambda: "Sanna Koskela" in pane_text(app, "strip"))
         strip = desk_of(app).query_one("#strip")
         await until(pilot, lambda: strip.size.height == len(strip.lines))
+
+
+async def test_f113_what_was_begun_elsewhere_stands_before_what_is_begun_here(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("Hello?")
+    async with sitting(counter.store) as (pilot, app):
+        await shown(pilot, app, ticket)
+        await held(pilot, app)
+        desk, composer = desk_of(app), desk_of(app).query_one(Composer)
+        await save_draft(counter.store, ticket, ME, "reply", "From elsewhere.")
+        await press(pilot, "r", *"here")
+        await until(pilot, lambda: composer.text == "From elsewhere.\nhere")
+        await press(pilot, *" and on")
+        await until(pilot, lambda: desk.drafts.saved)
+        (kept,) = (await stored(counter.store, ticket)).drafts
+        assert kept.text == "From elsewhere.\nhere and on"
+        desk.drafts.learn(ticket, [replace(kept, text="From elsewhere.")], ME.name)
+        assert desk.drafts.text(ticket, "reply") == kept.text  # read before it was kept

@@ -12,10 +12,11 @@ from console import wiring
 from console.demo.place import made_place
 from console.demo.runner import running_worker
 from console.widgets.timeline import Timeline
+from core.flows.handoff import take_over
 from core.journal import Note
 from tests.console.counter import Counter
 from tests.console.shown import ME
-from tests.console.steps import desk_of, press, shown, sitting, until
+from tests.console.steps import desk_of, press, shown, sitting, stored, until
 from tests.console.terminal import Terminal, playing
 
 NOTES = 1000
@@ -70,53 +71,56 @@ async def test_one_console_is_killed_and_the_other_and_the_worker_go_on(
 ) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
     held = await counter.writes("SU-48204, please look.", subject="Mine")
+    await take_over(counter.store, held, ME)
     with made_place(sqlite_url, model=wiring.SCRIPTED, fresh=False) as place:
-        await asyncio.to_thread(_take_and_die, sqlite_url)
-        standing = await counter.store.read(lambda tx: tx.standing(held))
-        assert standing.held_by == ME.name  # a hold is the person's, not the console's
         async with running_worker(place, delay=0):
-            later = await counter.writes(
-                "Please cancel SU-48205, postcode 44000.", subject="Later"
-            )
-            await asyncio.to_thread(_other_goes_on, sqlite_url)
-        history = await counter.store.read(lambda tx: tx.history(later))
-        assert history.runs
+            with _console(sqlite_url) as first, _console(sqlite_url) as second:
+                await asyncio.to_thread(_begins_to_write, first, second)
+                first.kill(signal.SIGKILL)
+                assert first.ended() == -signal.SIGKILL
+                standing = await counter.store.read(lambda tx: tx.standing(held))
+                assert standing.held_by == ME.name  # the person's, not the console's
+                later = await counter.writes(
+                    "Please cancel SU-48205, postcode 44000.", subject="Later"
+                )
+                await asyncio.to_thread(_goes_on, second)
+            history = await counter.store.read(lambda tx: tx.history(later))
+            assert history.runs
+            said = [r.text for r in (await stored(counter.store, held)).outbox]
+            assert said == ["half a word and the rest"]
 
 
-def _take_and_die(url: str) -> None:
-    """One console takes the ticket, the other sees it, and the first is killed."""
-    with _console(url) as first, _console(url) as second:
-        for shows in (first, second):
-            shows.until("● live".encode())
-            shows.keys("6")
-            shows.shows("Mine")
-        first.wait(0.4)
-        first.keys("t")
-        first.shows("YOU HOLD")
-        second.shows("YOU HOLD")
-        first.kill(signal.SIGKILL)
-        assert first.ended() == -signal.SIGKILL
-        second.wait(0.4)
-        second.keys("r")
-        second.wait(0.4)
-        second.keys("half a word")
-        second.shows("half a word")
-        second.kill(signal.SIGTERM)
-        assert second.ended() == 128 + signal.SIGTERM
-
-
-def _other_goes_on(url: str) -> None:
-    """A console that is started later finds the draft, and sees the worker's answer."""
-    with _console(url) as shows:
+def _begins_to_write(first: Terminal, second: Terminal) -> None:
+    """Two consoles look at one ticket, and in one of them somebody writes."""
+    for shows in (first, second):
         shows.until("● live".encode())
-        shows.keys("6")
-        shows.shows("Later")
-        shows.shows("half a word")
-        shows.wait(0.3)
-        shows.keys("/44000\r")
-        shows.shows("run R-")
-        titles = re.findall(rb"\x1b\]2;([^\x07]*)\x07", shows.raw)
-        assert [t for t in titles if not re.fullmatch(rb"handoff( \(\d+\))?", t)] == []
+        shows.keys("3")
+        shows.shows("YOU HOLD")
+    first.keys("r")
+    first.shows("^s send")
+    first.keys("half a word")
+    first.shows("half a word")
+    first.wait(1)  # kept in the store, as one writes
+
+
+def _goes_on(second: Terminal) -> None:
+    """The console that is left goes on with the draft, and sees the worker's answer."""
+    second.keys("r")
+    second.shows("half a word")
+    second.keys(" and the rest")
+    second.shows("half a word and the rest")
+    second.wait(0.4)
+    second.keys("\x13")
+    second.shows("✓ delivered")
+    second.keys("\x1b")
+    second.shows("enter open")
+    second.keys("6")
+    second.shows("Later")
+    second.wait(0.4)
+    second.keys("/44000\r")
+    second.shows("run R-")
+    titles = re.findall(rb"\x1b\]2;([^\x07]*)\x07", second.raw)
+    assert [t for t in titles if not re.fullmatch(rb"handoff( \(\d+\))?", t)] == []
 
 
 def _console(url: str) -> AbstractContextManager[Terminal]:
