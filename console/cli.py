@@ -47,6 +47,7 @@ _SECTIONS = {
         "take": "desk",
         "reply": "desk",
         "unsend": "replies",
+        "draft": "replies",
         "withheld": "replies",
         "canned": "canned",
         "act": "act",

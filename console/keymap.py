@@ -33,7 +33,8 @@ class Here:
         away: Whether there is something to go back from.
         lost: Whether the store is gone.
         supervisor: Whether the person may decide and take away.
-        undo: Whether a reply of theirs can still be taken back.
+        undo: Whether a reply of theirs can still be taken back, or a discarded text.
+        drafted: Whether something of theirs is written on it and not sent.
         runs: Whether the agent has worked on it.
         noting: Whether a note is being written.
         offered: Whether a colleague offers it to the person.
@@ -59,6 +60,7 @@ class Here:
     lost: bool = False
     supervisor: bool = False
     undo: bool = False
+    drafted: bool = False
     runs: bool = False
     noting: bool = False
     offered: bool = False

@@ -97,11 +97,20 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         id="undo",
         keys=("u", "ctrl+t"),
-        words="take your reply back before it leaves",
+        words="take your reply back before it leaves, or a discarded draft",
         short="undo",
-        when=lambda h: h.mine and h.undo,
+        when=lambda h: h.undo,
         typing=True,
         needs="Nothing of yours can be taken back now",
+    ),
+    Command(
+        id="discard",
+        keys=("D",),
+        words="discard the draft: what you wrote and did not send",
+        short="discard the draft",
+        when=lambda h: h.drafted,
+        meant="nothing was discarded",
+        needs="Nothing unsent of yours is written here",
     ),
     Command(
         id="withheld",

@@ -338,7 +338,8 @@ def _lock(s: Standing, entry: Entry, body: LockChanged) -> Standing:
 def _given_back(s: Standing, entry: Entry, body: LockChanged) -> Standing:
     match body.to:
         case "resolved":
-            s = _answered_otherwise(_covered(s, s.last_buyer_seq), s.last_buyer_seq)
+            # what a reply on its way answers is open again should it never leave
+            s = _covered(s, s.last_buyer_seq)
             return replace(s, resolved=True, with_people=None, attended_seq=entry.seq)
         case "agent":
             # a person's reply has also seen to what else the agent was woken for

@@ -213,6 +213,7 @@ def _note(ticket: str, text: str, *, for_agent: bool) -> None:
 )
 @click.option("--note", "for_agent", default="", metavar="TEXT", help="For the agent.")
 @click.option("--carry-on", is_flag=True, help="Let the agent go on at once.")
+@click.option("--discard-draft", is_flag=True, help="Discard what you have not sent.")
 @click.option("--resolve", is_flag=True, help="The matter is done.")
 @click.option("--force", is_flag=True, help="Supervisors: end another's hold.")
 @click.option(
@@ -224,6 +225,7 @@ def release(  # noqa: PLR0913 # one argument for each option
     to: str | None,
     for_agent: str,
     carry_on: bool,  # noqa: FBT001 # click's way to say an option
+    discard_draft: bool,  # noqa: FBT001
     resolve: bool,  # noqa: FBT001
     force: bool,  # noqa: FBT001
     why: str,
@@ -244,6 +246,7 @@ def release(  # noqa: PLR0913 # one argument for each option
         carry_on=carry_on,
         forced=force,
         why=why,
+        discard=discard_draft,
     )
 
     async def work() -> handoff.GivenBack:
@@ -298,6 +301,8 @@ def refusal(outcome: NotHolder | NotPossible) -> str:
     match outcome:
         case NotPossible(why=why):
             return why
+        case NotHolder(disabled=True):
+            return "a supervisor has disabled you: nothing was done"
         case NotHolder(holder=None):
             return "nobody holds the ticket: only its holder may do this; take it first"
         case NotHolder(holder=holder, since=since):

@@ -6,6 +6,7 @@ from console import plain, shapes, wiring
 from console.commands import base, opened, options
 from console.commands.base import REFUSED, USAGE, fail
 from console.commands.desk import done, refusal, replied, stored, ticket_argument
+from core.flows.drafts import discard_drafts, unsent
 from core.flows.person import NotHolder, NotPossible
 from core.flows.unsend import TakenBack
 from core.flows.unsend import unsend as take_back
@@ -67,7 +68,10 @@ def withheld(
 )
 @ticket_argument
 def unsend(ticket: str, seq: int | None) -> None:
-    """Take back a reply of your own that has not left; prints its text."""
+    """Take back a reply of your own that has not left; prints its text.
+
+    If you have let the ticket go since, it is yours again, unless somebody has it.
+    """
 
     async def work() -> TakenBack:
         async with opened.at_desk() as desk:
@@ -77,8 +81,36 @@ def unsend(ticket: str, seq: int | None) -> None:
             return taken
 
     taken = base.run(work())
-    said: shapes.Shape = {"ticket": ticket, "seq": taken.seq, "text": taken.text}
-    base.show(said, lambda: f"Taken back, not sent:\n{plain.value(taken.text)}")
+    said: shapes.Shape = {
+        "ticket": ticket,
+        "seq": taken.seq,
+        "text": taken.text,
+        "yours_again": taken.yours_again,
+    }
+    yours = ", and the ticket is yours again" if taken.yours_again else ""
+    base.show(said, lambda: f"Taken back, not sent{yours}:\n{plain.value(taken.text)}")
+
+
+@click.command(cls=options.Command, examples=["handoff draft T-7K3QF2M --discard"])
+@click.option("--discard", is_flag=True, help="Discard it.")
+@ticket_argument
+def draft(ticket: str, discard: bool) -> None:  # noqa: FBT001 # click's way to say an option
+    """Show, or discard, what you have written at the desk and not sent."""
+    name = TicketId(ticket)
+
+    async def work() -> None:
+        async with opened.at_desk() as desk:
+            if discard:
+                kept = await discard_drafts(desk.store, name, desk.me)
+            else:
+                history = await desk.store.read(lambda tx: tx.history(name))
+                kept = unsent(history, desk.me.name)
+        head = "Discarded" if discard else "Unsent"
+        lines = [f"{head} {d.mode}:\n{plain.value(d.text)}" for d in kept]
+        rows = [shapes.draft(d) for d in kept]
+        base.show(rows, lambda: "\n".join(lines) or "Nothing unsent is written here")
+
+    base.run(work())
 
 
 def _only(seqs: list[int]) -> int:

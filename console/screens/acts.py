@@ -26,7 +26,8 @@ from core.decision import (
 )
 from core.errors import HandoffError
 from core.flows import handoff, person, supervise, unsend
-from core.flows.withheld import discard_withheld, save_draft, send_withheld
+from core.flows.drafts import discard_drafts, save_draft
+from core.flows.withheld import discard_withheld, send_withheld
 from core.lock import Acquired, AlreadyYours, HeldBy, PassedOn, TakeoverWanted
 from core.ticket import TicketId
 from core.tool import ToolSpec
@@ -40,11 +41,14 @@ class Said:
         words: One line for the person; "" where the screen shows it anyway.
         done: Whether it is stored.
         waiting: For a take-over: whether the run has still to hand over.
+        over: Where it is not done: whether it must not be tried again as it was, since
+            a part of it happened, or may have.
     """
 
     words: str
     done: bool
     waiting: bool = False
+    over: bool = False
 
 
 class Acts:
@@ -104,7 +108,9 @@ class Acts:
             outcome = await unsend.unsend(self._store, ticket, self._me, seq)
             if isinstance(outcome, unsend.TakenBack):
                 text = outcome.text
-                return Said(words="Taken back; nothing was sent", done=True)
+                yours = f", and {one_line(ticket, 24)} is yours again"
+                more = yours if outcome.yours_again else ""
+                return Said(words=f"Taken back; nothing was sent{more}", done=True)
             return outcome_said(outcome, "")
 
         return await told(take_back, ticket), text
@@ -127,6 +133,16 @@ class Acts:
             return await save_draft(self._store, ticket, self._me, mode, text)
         except HandoffError:
             return None
+
+    async def discard(self, ticket: TicketId) -> Said:
+        """Discards what is written and not sent."""
+
+        async def drop(ticket: TicketId) -> Said:
+            gone = await discard_drafts(self._store, ticket, self._me)
+            first = one_line(gone[0].text.strip(), 30) if gone else ""
+            return Said(words=f"Discarded “{first}” · u brings it back", done=True)
+
+        return await told(drop, ticket)
 
     async def give_back(self, ticket: TicketId, how: handoff.GiveBack) -> Said:
         """Lets a ticket go."""
@@ -218,6 +234,8 @@ def outcome_said(outcome: person.Done | person.Refusal, words: str) -> Said:
     match outcome:
         case person.Done():
             return Said(words=words, done=True)
+        case person.NotHolder(disabled=True):
+            return no("a supervisor has disabled you: nothing was done")
         case person.NotHolder(holder=holder):
             who = "nobody" if holder is None else one_line(holder.called, 30)
             return no(f"you do not hold it any more: {who} does")
@@ -225,9 +243,9 @@ def outcome_said(outcome: person.Done | person.Refusal, words: str) -> Said:
             return no(why)
 
 
-def no(why: str) -> Said:
+def no(why: str, *, over: bool = False) -> Said:
     """It was not done, and why."""
-    return Said(words=one_line(why, 200), done=False)
+    return Said(words=one_line(why, 200), done=False, over=over)
 
 
 async def told(act: Callable[[TicketId], Awaitable[Said]], ticket: TicketId) -> Said:

@@ -95,7 +95,7 @@ class AskPanel(Panel[str]):
             self.tell(wrong)
             return
         paced(self.app).meant(
-            lambda: self.dismiss(text), "nothing was done", after="text"
+            lambda: self.answer(text), "nothing was done", after="text"
         )
 
 
@@ -131,7 +131,7 @@ class PickPanel(Panel[str]):
         """Answers."""
         event.stop()
         paced(self.app).meant(
-            lambda: self.dismiss(event.choice), "nothing was done", after="moves"
+            lambda: self.answer(event.choice), "nothing was done", after="moves"
         )
 
 
@@ -167,7 +167,7 @@ class SurePanel(Panel[bool]):
     def pressed(self, key: str) -> bool:
         """`y` does it, enter does not."""
         if key == "y":
-            paced(self.app).meant(lambda: self.dismiss(result=True), self.not_done)
+            paced(self.app).meant(lambda: self.answer(result=True), self.not_done)
         elif key == "enter":
             self.dismiss(None)
         else:

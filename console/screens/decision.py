@@ -274,7 +274,7 @@ class DecisionPanel(CardPanel[Ruling]):
         if self._over:
             self.app.bell()
             return
-        self.dismiss(
+        self.answer(
             Ruling(
                 decision=self.decision.id,
                 kind=kind,

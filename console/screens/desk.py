@@ -162,8 +162,9 @@ class Desk(DeskUpsets):
         self.paint_lost()
         self.press_take_over()
         self.tell_presence()
-        if self.undoable() is not None or self._undo_shown:
-            self._undo_shown = self.undoable() is not None
+        undo = self.undoable() is not None or self.restorable()
+        if undo or self._undo_shown:
+            self._undo_shown = undo
             self.composer_again()
         self._ticks += 1
         if self._ticks % HOUSE == 0 and isinstance(self.app.screen, SupervisorPanel):

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Coroutine, Sequence
+from typing import TypeVar
 
 from textual import events
 from typing_extensions import override
@@ -10,9 +11,14 @@ from console.keymap import Command, command_for, possible
 from console.screens.acts import Said
 from console.screens.desk_moving import DeskMoving
 from console.screens.pace import paced
+from console.screens.panel import Panel
 from console.widgets.queue import Queue
 from core.cleanse import one_line
 from core.ticket import TicketId
+
+R = TypeVar("R")
+
+_LOST = "The store can't be reached: nothing was changed"
 
 
 def _looks(command: Command) -> bool:
@@ -94,21 +100,62 @@ class DeskActing(DeskMoving, inherit_bindings=False):
         """Takes note that this console is about to change who has a ticket."""
         self.asked[ticket] = time.monotonic()
 
+    def open_for(
+        self,
+        panel: Panel[R],
+        act: Callable[[R], Coroutine[None, None, Said] | None],
+        then: Callable[[Said], None] = lambda _: None,
+    ) -> None:
+        """Opens a panel whose answer is an act; it stays until that is stored.
+
+        Args:
+            panel: The panel.
+            act: What is done with the answer, or None where nothing is left to do.
+            then: What follows, whatever it came to.
+        """
+
+        def hand(answer: R) -> None:
+            if self.lost is not None:
+                panel.refused(_LOST)
+                return
+            doing = act(answer)
+            if doing is None:
+                panel.stored()
+            else:
+                self.act(doing, then, panel)
+
+        panel.hand_to(hand)
+        self.app.push_screen(panel)
+
     def act(
         self,
         act: Coroutine[None, None, Said],
         then: Callable[[Said], None] = lambda _: None,
+        panel: Panel[R] | None = None,
     ) -> None:
-        """Runs an act in the background and says what it came to."""
+        """Runs an act in the background and says what it came to.
+
+        Args:
+            act: What is done.
+            then: What follows, whatever it came to.
+            panel: Where it was asked for: it closes when it is stored, and says why
+                where it is refused.
+        """
 
         async def run() -> None:
             try:
                 said = await act
             except Exception:
+                if panel is not None:
+                    panel.refused("That failed: nobody knows whether it is stored")
                 then(Said(words="", done=False))
                 raise
-            if said.words:
+            if panel is not None and panel.is_attached and not (said.done or said.over):
+                panel.refused(said.words)
+            elif said.words:
                 self.tell(said.words, good=said.done)
+            if panel is not None and (said.done or said.over):
+                panel.stored()
             then(said)
 
         self.run_worker(run(), name="An act", group="acts", exit_on_error=False)
@@ -136,5 +183,5 @@ class DeskActing(DeskMoving, inherit_bindings=False):
     def refuse_lost(self) -> bool:
         """Whether nothing can be stored now, which is said."""
         if self.lost is not None:
-            self.tell("The store can't be reached: nothing was changed", good=False)
+            self.tell(_LOST, good=False)
         return self.lost is not None

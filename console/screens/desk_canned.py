@@ -1,7 +1,7 @@
 """What the desk does with what is written already."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from contextlib import suppress
 from functools import partial
 
@@ -31,6 +31,7 @@ class DeskCanned(DeskActing, inherit_bindings=False):
         super().__init__()
         self._shelf: Shelf | None = None
         self._team: tuple[Canned, ...] = ()
+        self._filled_in: dict[tuple[TicketId, str], Mapping[str, str]] = {}
 
     @property
     def written(self) -> Shelf:
@@ -96,8 +97,9 @@ class DeskCanned(DeskActing, inherit_bindings=False):
         self, history: History, values: Mapping[str, str], said: Written
     ) -> None:
         if said.is_macro:
-            panel = MacroPanel(history.ticket.id, said, values)
-            self.app.push_screen(panel, partial(self._perform, history, said))
+            before = self._filled_in.get((history.ticket.id, said.name), {})
+            panel = MacroPanel(history.ticket.id, said, values, before)
+            self.open_for(panel, partial(self._perform, history, said))
         else:
             self.go("composer")
             self.query_one(Composer).insert(filled(said, values).reply)
@@ -107,10 +109,8 @@ class DeskCanned(DeskActing, inherit_bindings=False):
                 self.tell(f"The chart does not say {names}: fill it in", good=False)
 
     def _perform(
-        self, history: History, said: Written, values: Mapping[str, str] | None
-    ) -> None:
-        if values is None or self.refuse_lost():
-            return
+        self, history: History, said: Written, values: Mapping[str, str]
+    ) -> Coroutine[None, None, Said]:
         use = Use(
             written=said,
             values=values,
@@ -119,8 +119,13 @@ class DeskCanned(DeskActing, inherit_bindings=False):
         )
         if said.release is not None:
             self.note_own(history.ticket.id)
-        self.act(self._macro(history.ticket.id, use))
+            self.leave_composer()  # to where `u` is a key and no letter
+        self._filled_in[history.ticket.id, said.name] = values
+        return self._macro(history.ticket.id, use)
 
     async def _macro(self, ticket: TicketId, use: Use) -> Said:
         await self.keep_drafts()
-        return await self.team.macro(ticket, use)
+        said = await self.team.macro(ticket, use)
+        if said.done:
+            self._filled_in.pop((ticket, use.written.name), None)
+        return said

@@ -1,29 +1,26 @@
 """What the commands do that work a ticket: take, write, send, give back."""
 
 import time
-from collections.abc import Callable
 from functools import partial
 
 from console.screens.acts import Said, taken_words
 from console.screens.ask import SurePanel
-from console.screens.desk_deciding import DeskDeciding
-from console.screens.give_back import GiveBackPanel, Sleep
+from console.screens.desk_giving import DeskGiving
 from console.screens.overlays import HelpPanel, LeavePanel
-from console.screens.withheld import Caught, WithheldPanel
+from console.screens.withheld import WithheldPanel
 from console.widgets.banner import Taking
 from console.widgets.card_lines import stale_lines
 from console.widgets.composer import Composer
 from console.widgets.timeline import Timeline
 from core.cleanse import one_line
-from core.flows.handoff import GiveBack
-from core.history import History, Reply
+from core.history import History
 from core.ticket import TicketId
 
 _PRESS = 3.0
 """Seconds between two looks whether a run that should stop is dead."""
 
 
-class DeskCommands(DeskDeciding, inherit_bindings=False):
+class DeskCommands(DeskGiving, inherit_bindings=False):
     """`_do_ID` for each id of the table."""
 
     def __init__(self) -> None:
@@ -153,52 +150,10 @@ class DeskCommands(DeskDeciding, inherit_bindings=False):
         self.composer_again()
         self.query_one(Timeline).to_end()
 
-    def _do_undo(self) -> None:
-        reply = self.undoable()
-        if reply is not None and not self.refuse_lost():
-            self.act(self._take_back(reply))
-
-    async def _take_back(self, reply: Reply) -> Said:
-        said, text = await self.acts.unsend(reply.ticket, reply.seq)
-        self.keep_written()
-        if text and not self.drafts.text(reply.ticket, "reply").strip():
-            self.drafts.write(reply.ticket, "reply", text, self.writing_seen)
-            self.composer_again()
-        return said
-
     def on_composer_slash(self, event: Composer.Slash) -> None:
         """Offers written replies where nothing is written yet."""
         event.stop()
         self.run_command("canned")
-
-    def _do_give_back(self) -> None:
-        history = self.history
-        if history is None or self.refuse_lost():
-            return
-
-        panel = GiveBackPanel(
-            history.ticket.id,
-            names=[name for name in self.reads.people if name != self.me],
-            workers=self.reads.workers or 0,
-            unread=bool(history.standing.unanswered),
-            seen=history.standing.last_seq,
-            withheld=len(history.standing.withheld),
-        )
-        self.app.push_screen(panel, self._given(history.ticket.id))
-
-    def _given(self, ticket: TicketId) -> Callable[[GiveBack | Sleep | None], None]:
-        def answer(how: GiveBack | Sleep | None) -> None:
-            if isinstance(how, Sleep):
-                self.ask_until(ticket, how.note)
-            elif how is not None:
-                self.note_own(ticket)
-                self.act(self._give(ticket, how))
-
-        return answer
-
-    async def _give(self, ticket: TicketId, how: GiveBack) -> Said:
-        await self.keep_drafts()
-        return await self.acts.give_back(ticket, how)
 
     def _do_withheld(self) -> None:
         history = self.history
@@ -208,13 +163,8 @@ class DeskCommands(DeskDeciding, inherit_bindings=False):
         if not caught:
             return
         ticket = history.ticket.id
-
-        def answer(what: Caught | None) -> None:
-            if what is not None:
-                self.act(self.acts.withheld(ticket, what))
-
         panel = WithheldPanel(caught, self.services.zone)
-        self.app.push_screen(panel, answer)
+        self.open_for(panel, lambda what: self.acts.withheld(ticket, what))
 
     # The desk itself
 

@@ -6,7 +6,7 @@ else. `y` closed the one card and would approve on the next, so there it counts 
 after a while (`decision`).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Coroutine, Mapping
 from functools import partial
 
 from console.screens.acts import Said
@@ -41,7 +41,12 @@ class DeskDeciding(DeskSleeping, inherit_bindings=False):
         if history is None or decision is None or self.refuse_lost():
             return
         panel = DecisionPanel(decision, history, self.sight, came=came)
-        self.app.push_screen(panel, self._ruled(decision))
+
+        def then(said: Said) -> None:
+            self._one_by_one = self._one_by_one and not panel.went_on
+            self._decided(decision.ticket, said)
+
+        self.open_for(panel, partial(self._ruled, decision), then)
         self.act(self._learn_tool(panel))
 
     async def _learn_tool(self, panel: DecisionPanel) -> Said:
@@ -59,14 +64,9 @@ class DeskDeciding(DeskSleeping, inherit_bindings=False):
                 panel.learn(self._tools.get(tool))
         return Said(words="", done=True)
 
-    def _ruled(self, decision: Decision) -> Callable[[Ruling | None], None]:
-        def answer(ruling: Ruling | None) -> None:
-            if ruling is not None:
-                self._one_by_one = self.reads.view == "approvals"
-                then = partial(self._decided, decision.ticket)
-                self.act(self.acts.decide(decision, ruling), then)
-
-        return answer
+    def _ruled(self, decision: Decision, ruling: Ruling) -> Coroutine[None, None, Said]:
+        self._one_by_one = self.reads.view == "approvals"
+        return self.acts.decide(decision, ruling)
 
     def _decided(self, ticket: TicketId, said: Said) -> None:
         queue = self.query_one(Queue)

@@ -128,6 +128,12 @@ class DeskMoving(DeskPanes, inherit_bindings=False):
         self.set_focus(found)
         self.call_after_refresh(self._arrive, found)
 
+    def leave_composer(self) -> None:
+        """Goes from the composer to the timeline; what is written is kept."""
+        self.keep_written()
+        if self.pane() == "composer":
+            self.go("timeline")
+
     def _arrive(self, widget: LineView | Queue | Timeline | Editor) -> None:
         """Paints once the pane is laid out; a pane just shown may have lost focus."""
         if self.focused is None:

@@ -124,9 +124,14 @@ class DeskPanes(Front, inherit_bindings=False):
                 return reply if reply.author == operator(self.me) else None
         return None
 
+    def restorable(self) -> bool:
+        """Whether a text that the person discarded can be brought back."""
+        ticket = self.ticket()
+        return ticket is not None and self.drafts.can_restore(ticket)
+
     def here(self) -> Here:
         """Where the person stands."""
-        standing = self.standing()
+        standing, ticket = self.standing(), self.ticket()
         pane = self.pane()
         timeline = self.query_one(Timeline)
         item = timeline.item
@@ -146,7 +151,8 @@ class DeskPanes(Front, inherit_bindings=False):
             away=pane != "queue" or bool(self.reads.filter) or self.has_class("-zoom"),
             lost=self.lost is not None,
             supervisor=self.supervises,
-            undo=self.undoable() is not None,
+            undo=self.undoable() is not None or self.restorable(),
+            drafted=ticket is not None and bool(self.drafts.unsent_on(ticket)),
             runs=self.history is not None and bool(self.history.runs),
             noting=self.noting,
             doubts=standing is not None and bool(standing.doubts),
@@ -377,19 +383,14 @@ class DeskPanes(Front, inherit_bindings=False):
             return line(("", "dim"))
         if self.noting:
             return line(("Note", "note"), (" only colleagues see this", "note"))
+        reply = self.undoable()
+        if reply is not None:
+            return self._leaving_words(reply, standing)
         if mine:
             who = (
                 one_line(standing.identity.name or "", 40) if standing.identity else ""
             )
             to = f" to {who}" if who else " to the buyer"
-            reply = self.undoable()
-            if reply is not None and reply.not_before is not None:
-                left = span_of(reply.not_before - self.reads.now())
-                return line(
-                    (f"Sends in {left} ", "wait"),
-                    (key_of(self.commands, "undo", self.here()), "key"),
-                    (" takes it back", "dim"),
-                )
             typing = [n for n, w in self.presence_words().items() if "types" in w]
             also = f" · {one_line(typing[0], 30)} types too" if typing else ""
             return line(
@@ -410,4 +411,18 @@ class DeskPanes(Front, inherit_bindings=False):
             Span(self.keys["take"], "key", "take"),
             ("   note: ", "dim"),
             Span(self.keys["note"], "key", "note"),
+        )
+
+    def _leaving_words(self, reply: Reply, standing: Standing) -> Line:
+        """How long a reply can still be taken back, and who keeps one from it."""
+        left = span_of((reply.not_before or self.reads.now()) - self.reads.now())
+        holder, run = standing.held_by, standing.run is not None
+        if run or holder not in {None, self.me}:
+            who = "the agent" if run else one_line(holder or "", 30)
+            why = f"{who} has the ticket now: it can't be taken back"
+            return line((f"Sends in {left} ", "wait"), (why, "dim"))
+        return line(
+            (f"Sends in {left} ", "wait"),
+            (key_of(self.commands, "undo", self.here()), "key"),
+            (" takes it back", "dim"),
         )

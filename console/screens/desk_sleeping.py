@@ -1,9 +1,9 @@
 """Questions of one line at the desk, and the ticket that sleeps until an answer."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from datetime import datetime
 
-from console.screens.acts import Said
+from console.screens.acts import Said, no
 from console.screens.ask import AskPanel
 from console.screens.desk_canned import DeskCanned
 from console.when import moment
@@ -14,7 +14,19 @@ from core.ticket import TicketId
 class DeskSleeping(DeskCanned, inherit_bindings=False):
     """Snoozing, by itself or as a way of giving back."""
 
-    def _ask(self, panel: AskPanel, then: Callable[[str], None]) -> None:
+    def ask_for(
+        self,
+        panel: AskPanel,
+        act: Callable[[str], Coroutine[None, None, Said]],
+        then: Callable[[Said], None] = lambda _: None,
+    ) -> None:
+        """Asks for a line with which something is done at once."""
+        if not self.refuse_lost():
+            self.open_for(panel, act, then)
+
+    def _ask_first(self, panel: AskPanel, then: Callable[[str], None]) -> None:
+        """Asks for a line after which more is asked."""
+
         def answer(text: str | None) -> None:
             if text is not None:
                 then(text)
@@ -27,14 +39,27 @@ class DeskSleeping(DeskCanned, inherit_bindings=False):
         if ticket is not None:
             self.ask_until(ticket)
 
-    def ask_until(self, ticket: TicketId, note: str = "") -> None:
+    def ask_until(
+        self,
+        ticket: TicketId,
+        note: str = "",
+        then: Callable[[Said], None] = lambda _: None,
+    ) -> None:
         """Asks for a time and lets the ticket sleep, with a note for the agent."""
+        left = [note] if note else []
 
-        def sleep(text: str) -> None:
+        async def sleep(text: str) -> Said:
             until = self._moment(text)
-            if until is not None:  # as the panel saw to
-                self.note_own(ticket)
-                self.act(self._sleep(ticket, until, note))
+            if until is None:  # the panel saw to that, but time goes on
+                return no(self._no_moment(text) or "")
+            self.note_own(ticket)
+            await self.keep_drafts()
+            while left:  # a note is left once, however often the time is refused
+                said = await self.team.whisper(ticket, left[0])
+                if not said.done:
+                    return said
+                left.pop()
+            return await self.team.snooze(ticket, until)
 
         panel = AskPanel(
             f"Let {one_line(ticket, 40)} sleep until",
@@ -44,15 +69,7 @@ class DeskSleeping(DeskCanned, inherit_bindings=False):
             needs="a time",
             wrong=self._no_moment,
         )
-        self._ask(panel, sleep)
-
-    async def _sleep(self, ticket: TicketId, until: datetime, note: str) -> Said:
-        await self.keep_drafts()
-        if note:
-            said = await self.team.whisper(ticket, note)
-            if not said.done:
-                return said
-        return await self.team.snooze(ticket, until)
+        self.ask_for(panel, sleep, then)
 
     def _moment(self, text: str) -> datetime | None:
         return moment(text, self.reads.now(), self.services.zone)

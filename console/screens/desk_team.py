@@ -1,5 +1,7 @@
 """The commands about colleagues, the agent and the whole house."""
 
+from collections.abc import Coroutine
+
 from typing_extensions import override
 
 from console.live import Services
@@ -46,9 +48,9 @@ class DeskTeam(DeskCommands, inherit_bindings=False):
     def take_away(self, ticket: TicketId) -> None:
         """Asks why, and takes a ticket from whoever has it."""
 
-        def take(why: str) -> None:
+        def take(why: str) -> Coroutine[None, None, Said]:
             self.note_own(ticket)
-            self.act(self.team.force(ticket, why))
+            return self.team.force(ticket, why)
 
         panel = AskPanel(
             f"Take {one_line(ticket, 40)} away",
@@ -56,7 +58,7 @@ class DeskTeam(DeskCommands, inherit_bindings=False):
             does="takes it at once",
             words="Who has it can write nothing more to it from that moment.",
         )
-        self._ask(panel, take)
+        self.ask_for(panel, take)
 
     def _do_transfer(self) -> None:
         ticket = self.ticket()
@@ -73,16 +75,13 @@ class DeskTeam(DeskCommands, inherit_bindings=False):
                     hint="why",
                     does="gives it",
                 )
-                self._ask(panel, lambda why: self.act(self._give_to(ticket, to, why)))
+                self.ask_for(panel, lambda why: self.team.transfer(ticket, to, why))
 
         names = [*self.reads.people, "queue", "agent"]
         choices = [Choice(id=n, line=line(f"to {one_line(n, 40)}")) for n in names]
         panel = PickPanel(f"Transfer {one_line(ticket, 40)}", choices, "chooses")
         if not self.refuse_lost():
             self.app.push_screen(panel, give)
-
-    async def _give_to(self, ticket: TicketId, to: str, why: str) -> Said:
-        return await self.team.transfer(ticket, to, why)
 
     def _do_decline(self) -> None:
         ticket = self.ticket()
@@ -95,7 +94,7 @@ class DeskTeam(DeskCommands, inherit_bindings=False):
             words="It goes before everybody.",
             empty=True,
         )
-        self._ask(panel, lambda why: self.act(self.team.decline(ticket, why)))
+        self.ask_for(panel, lambda why: self.team.decline(ticket, why))
 
     def _do_claim(self) -> None:
         ticket, standing = self.ticket(), self.standing()
@@ -116,7 +115,7 @@ class DeskTeam(DeskCommands, inherit_bindings=False):
             does="whispers",
             needs="a text",
         )
-        self._ask(panel, lambda text: self.act(self.team.whisper(ticket, text)))
+        self.ask_for(panel, lambda text: self.team.whisper(ticket, text))
 
     def _do_pause(self) -> None:
         ticket, standing = self.ticket(), self.standing()
@@ -131,9 +130,7 @@ class DeskTeam(DeskCommands, inherit_bindings=False):
             does="stops it",
             empty=True,
         )
-        self._ask(
-            panel, lambda why: self.act(self.team.pause(ticket, on=True, why=why))
-        )
+        self.ask_for(panel, lambda why: self.team.pause(ticket, on=True, why=why))
 
     # The agent's runs
 
@@ -221,7 +218,7 @@ class DeskTeam(DeskCommands, inherit_bindings=False):
             does="stops it",
             words="No new run starts; those at work stop at their next boundary.",
         )
-        self._ask(ask, lambda why: self.act(self.team.pause(None, on=True, why=why)))
+        self.ask_for(ask, lambda why: self.team.pause(None, on=True, why=why))
 
     def _resume_all(self, sure: bool | None) -> None:  # noqa: FBT001 # Textual's own form
         if sure:
@@ -251,7 +248,7 @@ class DeskTeam(DeskCommands, inherit_bindings=False):
                 needs="a name",
                 wrong=lambda name: _taken(name, seen),
             )
-            self._ask(panel, lambda name: self.act(self.team.add(name)))
+            self.ask_for(panel, self.team.add)
             return
         who = next((o for o in seen.people if o.name == change.name), None)
         if who is None:

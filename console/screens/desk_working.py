@@ -1,7 +1,7 @@
 """The commands of a holder besides writing: tools, doubts, identity, triage, state."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 
 from console.screens.acts import Said, told
 from console.screens.ask import AskPanel, PickPanel
@@ -83,12 +83,11 @@ class DeskWorking(DeskFinding, inherit_bindings=False):
         return await self.services.store.read(lambda tx: tx.history(ticket))
 
     def _fill_in(self, ticket: TicketId, spec: ToolSpec, history: History) -> None:
-        def answer(given: "JsonObject | None") -> None:
-            if given is not None:
-                self.tell(f"Using {one_line(spec.name, 40)}…")
-                self.act(self.work.use(ticket, spec.name, given))
+        def use(given: JsonObject) -> Coroutine[None, None, Said]:
+            self.tell(f"Using {one_line(spec.name, 40)}…")
+            return self.work.use(ticket, spec.name, given)
 
-        self.app.push_screen(ToolPanel(spec, history), answer)
+        self.open_for(ToolPanel(spec, history), use)
 
     def _do_settle(self) -> None:
         ticket = self.ticket()
@@ -119,12 +118,10 @@ class DeskWorking(DeskFinding, inherit_bindings=False):
                 does="settles it",
                 needs="evidence",
             )
-            self._ask(
+            self.ask_for(
                 panel,
-                lambda text: self.act(
-                    self.work.settle(
-                        ticket, action, happened=word == "did", evidence=text
-                    )
+                lambda text: self.work.settle(
+                    ticket, action, happened=word == "did", evidence=text
                 ),
             )
 
@@ -145,7 +142,7 @@ class DeskWorking(DeskFinding, inherit_bindings=False):
                 does="records it",
                 needs="evidence",
             )
-            self._ask(panel, lambda why: self.act(self.work.verify(ticket, name, why)))
+            self.ask_for(panel, lambda why: self.work.verify(ticket, name, why))
 
         def chosen(choice: str) -> None:
             if choice == "record":
@@ -155,14 +152,14 @@ class DeskWorking(DeskFinding, inherit_bindings=False):
                     does="goes on",
                     needs="a customer's id",
                 )
-                self._ask(panel, customer)
+                self._ask_first(panel, customer)
                 return
             panel = AskPanel(
                 "Why is nobody verified any more?",
                 hint="why; what rested on it is not executed",
                 does="revokes it",
             )
-            self._ask(panel, lambda why: self.act(self.work.verify(ticket, "", why)))
+            self.ask_for(panel, lambda why: self.work.verify(ticket, "", why))
 
         choices = [
             Choice(id="record", line=line("record who is writing")),
@@ -191,10 +188,8 @@ class DeskWorking(DeskFinding, inherit_bindings=False):
         if ticket is None:
             return
 
-        def amend(text: str) -> None:
-            patch = _patch(text)
-            if patch is not None:  # as the panel saw to
-                self.act(self.work.state(ticket, patch))
+        def amend(text: str) -> Coroutine[None, None, Said]:
+            return self.work.state(ticket, _patch(text) or {})  # as the panel saw to
 
         panel = AskPanel(
             "Amend what the agent works with",
@@ -204,7 +199,7 @@ class DeskWorking(DeskFinding, inherit_bindings=False):
             needs="a field",
             wrong=_no_patch,
         )
-        self._ask(panel, amend)
+        self.ask_for(panel, amend)
 
 
 def _approved(decision: Decision) -> Choice:

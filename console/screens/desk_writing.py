@@ -1,5 +1,6 @@
 """What a person writes on the desk: drafts by ticket and mode, kept in the store."""
 
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -10,6 +11,9 @@ from core.ticket import TicketId
 
 _OWN = 8
 """Texts stored last: what is read a little later may be one of these."""
+
+AGAIN = 60.0
+"""Seconds for which a discarded text can be brought back."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -26,6 +30,9 @@ class Drafts:
     _kept: dict[tuple[TicketId, str], datetime] = field(default_factory=dict)
     _own: dict[tuple[TicketId, str], tuple[str, ...]] = field(default_factory=dict)
     _begun: dict[tuple[TicketId, str], int] = field(default_factory=dict)
+    _discarded: dict[TicketId, tuple[float, dict[str, str]]] = field(
+        default_factory=dict
+    )
 
     def learn(self, ticket: TicketId, stored: Iterable[Draft], me: str) -> None:
         """Takes the stored drafts of a ticket where they are newer than ours.
@@ -69,6 +76,31 @@ class Drafts:
             self._begun[ticket, mode] = seen
         self._texts[ticket, mode] = text
         self._unsaved.add((ticket, mode))
+
+    def unsent_on(self, ticket: TicketId) -> dict[str, str]:
+        """What is written on a ticket and not sent, by its mode."""
+        texts = {mode: self.text(ticket, mode) for mode in ("reply", "note")}
+        return {mode: text for mode, text in texts.items() if text.strip()}
+
+    def discarded(self, ticket: TicketId) -> None:
+        """Empties what is written on a ticket; `restore` brings it back for a while."""
+        texts = self.unsent_on(ticket)
+        for mode in texts:
+            self._texts[ticket, mode] = ""
+            self._unsaved.discard((ticket, mode))
+        self._discarded[ticket] = (time.monotonic(), texts)
+
+    def can_restore(self, ticket: TicketId) -> bool:
+        """Whether a discarded text can be brought back, over nothing that is new."""
+        at, texts = self._discarded.get(ticket, (0.0, {}))
+        free = not any(self.text(ticket, mode).strip() for mode in texts)
+        return bool(texts) and free and time.monotonic() - at < AGAIN
+
+    def restore(self, ticket: TicketId) -> None:
+        """Brings back what was discarded; `save` stores it."""
+        _, texts = self._discarded.pop(ticket, (0.0, {}))
+        for mode, text in texts.items():
+            self.write(ticket, mode, text, self.begun(ticket, mode))
 
     def drop(self, ticket: TicketId) -> None:
         """Forgets the texts of a ticket that is not there any more."""

@@ -1,7 +1,8 @@
 """Giving a ticket back: to the agent, the queue, a colleague, resolved, or asleep."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -13,7 +14,7 @@ from console.screens.panel import Panel
 from console.widgets.choices import Choice, Choices
 from console.widgets.line_view import LineView
 from console.widgets.one_line import OneLine
-from console.widgets.spans import EMPTY, Line, line
+from console.widgets.spans import EMPTY, Line, folded, line
 from console.wording import undecided_words
 from core.cleanse import one_line
 from core.flows.handoff import GiveBack
@@ -24,15 +25,35 @@ _SLEEP = "snooze"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sleep:
-    """It is to sleep, until a time that is asked for next; `note` is for the agent."""
+    """It is to sleep, until a time that is asked for next.
+
+    Attributes:
+        note: For the agent.
+        discard: Whether unsent text is discarded.
+    """
 
     note: str
+    discard: bool
 
 
-class GiveBackPanel(Panel[GiveBack | Sleep]):
-    """Asks to whom; enter takes the first: the agent, waiting for the buyer."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Write:
+    """Nothing is given back: on with what is written; `mode` is `reply` or `note`."""
 
-    def __init__(
+    mode: str
+
+
+Answer: TypeAlias = GiveBack | Sleep | Write
+
+
+class GiveBackPanel(Panel[Answer]):
+    """Asks to whom; enter takes the first: the agent, waiting for the buyer.
+
+    Unsent text is in the way of giving back, so its first line stands here: `D` marks
+    it to be discarded with that, `E` goes on writing, and esc keeps it all.
+    """
+
+    def __init__(  # noqa: PLR0913 # each by its name
         self,
         ticket: TicketId,
         *,
@@ -41,6 +62,7 @@ class GiveBackPanel(Panel[GiveBack | Sleep]):
         unread: bool,
         seen: int,
         withheld: int = 0,
+        drafts: Mapping[str, str],
     ) -> None:
         super().__init__()
         self.ticket = ticket
@@ -49,12 +71,15 @@ class GiveBackPanel(Panel[GiveBack | Sleep]):
         self.unread = unread
         self.seen = seen
         self.withheld = withheld
+        self.drafts = dict(drafts)
+        self.discards = False
         self._asked = False
 
     @override
     def compose(self) -> ComposeResult:
         with Vertical(id="panel"):
             yield LineView(self._head(), id="panel-head")
+            yield LineView(id="panel-drafts")
             yield Choices(self._choices(), id="choices")
             yield LineView(
                 [EMPTY, line(("note for the agent ", "dim"), ("tab", "key"))],
@@ -78,6 +103,23 @@ class GiveBackPanel(Panel[GiveBack | Sleep]):
         """Starts on the list."""
         super().on_mount()
         self.query_one(Choices).focus()
+        self._show_drafts()
+
+    def _show_drafts(self) -> None:
+        """The first line of what is not sent, and what can be done about it."""
+        if not self.drafts:
+            return
+        role = "faint" if self.discards else "wait"
+        state = "Discarded with it, the" if self.discards else "Unsent"
+        lines = [
+            line((f"{state} {mode}: “{_first(text)}”", role))
+            for mode, text in self.drafts.items()
+        ]
+        keeps = " keeps it   " if self.discards else " discards it   "
+        keys = line(("D", "key"), (keeps, "dim"), ("E", "key"), (" on with it", "dim"))
+        self.query_one("#panel-drafts", LineView).draw(
+            lambda width: [*folded(lines, width), keys, EMPTY]
+        )
 
     def _head(self) -> list[Line]:
         lines = [line(("Give back ", "strong"), (self.ticket, "strong")), EMPTY]
@@ -112,6 +154,13 @@ class GiveBackPanel(Panel[GiveBack | Sleep]):
         """A letter chooses the colleague whose name begins with it; enter gives."""
         if len(key) != 1 or self.typing:
             return False
+        if key == "D" and self.drafts:
+            self.discards = not self.discards
+            self._show_drafts()
+            return True
+        if key == "E" and self.drafts:
+            self.answer(Write(mode=next(iter(self.drafts))))
+            return True
         choices = self.query_one(Choices)
         ids = [choice.id.casefold() for choice in choices.choices]
         found = [n for n, id_ in enumerate(ids) if id_.startswith(f"@{key.casefold()}")]
@@ -135,18 +184,27 @@ class GiveBackPanel(Panel[GiveBack | Sleep]):
     def _give(self, choice: str) -> None:
         note = self.query_one("#panel-note", Input).value.strip()
         if choice == _SLEEP:
-            self.dismiss(Sleep(note=note))
+            self.answer(Sleep(note=note, discard=self.discards))
+            return
+        if self.drafts and not self.discards:
+            self.tell("nothing was given back: D discards the draft, E goes on with it")
             return
         if choice == "resolved" and self.withheld and not self._asked:
             self._asked = True
             self.tell("what is withheld stays unsent: enter again resolves")
             return
         to = {"wait": "agent", "on": "agent"}.get(choice, choice.removeprefix("@"))
-        self.dismiss(
+        self.answer(
             GiveBack(
                 to=to,
                 note=note,
                 carry_on=choice == "on",
                 seen=self.seen,
+                discard=self.discards,
             )
         )
+
+
+def _first(text: str) -> str:
+    """The first line of a text that holds any word."""
+    return one_line(next(filter(str.strip, text.splitlines()), ""), 50)

@@ -27,13 +27,26 @@ class MacroPanel(Panel[Mapping[str, str]]):
     """Answers with what its names stand for."""
 
     def __init__(
-        self, ticket: TicketId, written: Written, values: Mapping[str, str]
+        self,
+        ticket: TicketId,
+        written: Written,
+        values: Mapping[str, str],
+        before: Mapping[str, str],
     ) -> None:
+        """Takes what is to be done.
+
+        Args:
+            ticket: On which ticket.
+            written: The macro.
+            values: What the chart says its names stand for.
+            before: What the person has filled in here before, and was refused.
+        """
         super().__init__()
         self.ticket = ticket
         self.written = written
         self.values = dict(values)
         self.missing = gaps(written, values)
+        self.values |= {name: before.get(name, "") for name in self.missing}
 
     @override
     def compose(self) -> ComposeResult:
@@ -53,7 +66,12 @@ class MacroPanel(Panel[Mapping[str, str]]):
             yield LineView(id="panel-head")
             for number, name in enumerate(self.missing):
                 hint = f"{name}: the chart does not say it"
-                yield OneLine(id=f"gap-{number}", classes="-gap", placeholder=hint)
+                yield OneLine(
+                    self.values[name],
+                    id=f"gap-{number}",
+                    classes="-gap",
+                    placeholder=hint,
+                )
             yield LineView([keys], id="panel-keys")
 
     @override
@@ -94,7 +112,7 @@ class MacroPanel(Panel[Mapping[str, str]]):
                 self.query_one(f"#gap-{number}", Input).focus()
                 return
         paced(self.app).meant(
-            lambda: self.dismiss(self.values),
+            lambda: self.answer(dict(self.values)),
             "nothing was done",
             after="text" if self.typing else "moves",
         )

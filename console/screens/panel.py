@@ -3,8 +3,13 @@
 For its first 300 milliseconds a panel ignores keys, so that a key meant for the desk
 never acts on what has just come up. A key that was ignored is told in the panel's own
 line of keys: nobody waits for what they have not done.
+
+What a panel asks for, it hands over by `answer`, and only there. Where the answer is an
+act (`hand_to`), the panel stays with all that is written in it until that is stored;
+a refusal that only the store knows is told in its line of keys, and one goes on there.
 """
 
+from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from rich.cells import cell_len
@@ -18,7 +23,7 @@ from console.keymap import key_named, shown
 from console.screens.front import KeysFirst
 from console.widgets.choices import Choices
 from console.widgets.line_view import LineView, Painted
-from console.widgets.spans import EMPTY, Line, line
+from console.widgets.spans import EMPTY, Line, line, paragraph
 
 R = TypeVar("R")
 
@@ -27,6 +32,9 @@ DEAF = 0.3
 
 TOLD = 2.5
 """Seconds for which a panel's line of keys says why a key did nothing."""
+
+SLOW = 0.2
+"""Seconds after which a panel says that its answer is still being stored."""
 
 
 def key_at(keys: Line, x: int) -> str | None:
@@ -49,7 +57,12 @@ def key_at(keys: Line, x: int) -> str | None:
 
 
 class Panel(KeysFirst, ModalScreen[R | None], Generic[R], inherit_bindings=False):
-    """A box above the desk; nothing in it has the focus until it asks for it."""
+    """A box above the desk; nothing in it has the focus until it asks for it.
+
+    Attributes:
+        listening: Whether keys count by now.
+        went_on: Whether a key was pressed while its answer was being stored.
+    """
 
     AUTO_FOCUS = ""
 
@@ -58,6 +71,9 @@ class Panel(KeysFirst, ModalScreen[R | None], Generic[R], inherit_bindings=False
         self.listening = False
         self._telling: Timer | None = None
         self._keys_then: Line | None = None
+        self._act: Callable[[R], None] | None = None
+        self._busy = self._stored = self._refused = False
+        self.went_on = False
 
     def on_mount(self) -> None:
         """Starts to listen a little later."""
@@ -68,22 +84,65 @@ class Panel(KeysFirst, ModalScreen[R | None], Generic[R], inherit_bindings=False
 
     def tell(self, words: str) -> None:
         """Says in the line of keys, for a while, why a key did nothing."""
+        self._refused = False
         for view in self.query("#panel-keys").results(LineView):  # none at first
             if self._telling is not None:
                 self._telling.stop()
             elif self._keys_then is None:
                 self._keys_then = view.lines[0] if view.lines else EMPTY
-            view.show([line((words, "wait-strong"))])
+            view.draw(lambda width: paragraph(words, width, "wait-strong"))
             self._telling = self.set_timer(TOLD, self._told)
+
+    # The answer
+
+    def hand_to(self, act: Callable[[R], None]) -> None:
+        """Has an answer acted upon while the panel stays, up to `stored`."""
+        self._act = act
+
+    def answer(self, result: R) -> None:
+        """Hands over what was asked for; the panel closes now, or once it is stored."""
+        if self._act is None:
+            self.dismiss(result)
+        elif self.is_current and not self._busy:
+            self._busy, self.went_on = True, False
+            self.set_timer(SLOW, self._still_busy)
+            self._act(result)
+
+    def stored(self) -> None:
+        """Closes, as soon as nothing lies above it."""
+        self._busy, self._stored = False, True
+        self.dismiss(None)
+
+    def on_screen_resume(self) -> None:
+        """Closes if its answer was stored while something lay above it."""
+        if self._stored:
+            self.call_later(self.dismiss, None)
+
+    def refused(self, words: str) -> None:
+        """Says why the answer was not taken, up to the next key; it can be changed."""
+        self._busy = False
+        if self.is_attached:
+            self.tell(words)
+            self._refused = True
+            keys = self._keys_then or EMPTY
+            self.query_one("#panel-keys", LineView).draw(
+                lambda width: [*paragraph(words, width, "wait-strong"), EMPTY, keys]
+            )
+
+    def _still_busy(self) -> None:
+        if self._busy:
+            self.tell("not stored yet: wait, or esc leaves it to be done")
 
     def _told(self) -> None:
         self._telling = None
+        if self._refused:
+            return
         self.show_keys(self._keys_then or EMPTY)
 
     def show_keys(self, keys: Line) -> None:
         """Shows what the keys do now, once there is nothing more urgent to say."""
         self._keys_then = keys
-        if self._telling is None:
+        if self._telling is None and not self._refused:
             self.query_one("#panel-keys", LineView).show([keys])
 
     @property
@@ -101,9 +160,23 @@ class Panel(KeysFirst, ModalScreen[R | None], Generic[R], inherit_bindings=False
         if not self.listening:
             self.tell("pressed too soon, nothing was done: once more")
             return True
+        if self._busy:
+            self.went_on = True
+            if event.key == "escape":
+                self.dismiss(None)
+            return True
+        self._heard()
         if self.typing:
             return False
         return self.pressed(event.key) or self._common(event.key)
+
+    def _heard(self) -> None:
+        """A refusal has been read once a key is pressed."""
+        if self._refused:
+            self._refused = False
+            if self._telling is not None:
+                self._telling.stop()
+            self._told()
 
     def on_key(self, event: events.Key) -> None:
         """Acts on a key while somebody types, after the letters before it."""

@@ -115,8 +115,10 @@ class TeamActs:
                     )
                 return Said(words=f"{name}: all of it is done{more}", done=True)
             why = outcome_said(came.refusal, "").words
-            did = ", ".join(STEP_WORDS[step] for step in came.done) or "nothing"
-            return no(f"{name}: {why}. Done: {did}")
+            if not came.done:
+                return no(f"{name}: {why}")
+            did = ", ".join(STEP_WORDS[step] for step in came.done)
+            return no(f"{name}: {why}. Done: {did}", over=True)
 
         return await told(work, ticket)
 

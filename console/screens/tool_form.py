@@ -81,4 +81,4 @@ class ToolPanel(Panel[JsonObject]):
         except ValueError as wrong:
             self.notify(one_line(str(wrong), 200), severity="warning", markup=False)
             return
-        self.dismiss(given)
+        self.answer(given)

@@ -134,4 +134,4 @@ class WithheldPanel(Panel[Caught]):
         paced(self.app).meant(lambda: self._settle(choice, text), words)
 
     def _settle(self, choice: str, text: str) -> None:
-        self.dismiss(Caught(seq=self.reply.seq, choice=choice, text=text))
+        self.answer(Caught(seq=self.reply.seq, choice=choice, text=text))

@@ -108,7 +108,9 @@ def _operated(tool: str, outcome: Operated) -> Said:
     name = one_line(tool, 40)
     match outcome:
         case Used(result=result) if result.is_error:
-            return no(f"{name} answered with an error; the timeline has it")
+            said = result.content
+            more = f": {said}" if isinstance(said, str) else "; the timeline has it"
+            return no(f"{name} answered with an error{more}")
         case Used():
             return Said(words=f"{name} is done; the timeline has its answer", done=True)
         case Proposed(decision=decision):
@@ -116,6 +118,7 @@ def _operated(tool: str, outcome: Operated) -> Said:
             what = f"{name} {amount}".rstrip()
             return Said(words=f"{what}: a supervisor decides, {decision.id}", done=True)
         case InDoubt(action=action):
-            return no(f"{name} gave no answer: {one_line(action, 30)} is in doubt")
+            doubt = f"{one_line(action, 30)} is in doubt"
+            return no(f"{name} gave no answer: {doubt}", over=True)
         case NotHolder() | NotPossible():
             return outcome_said(outcome, "")

@@ -15,8 +15,8 @@ from core.flows.person import (
     NotPossible,
     Refusal,
     as_of_now,
+    disabled,
     hold_of,
-    not_holder,
     note_refusal,
 )
 from core.history import History
@@ -124,7 +124,7 @@ async def snooze(
     def sleep(tx: Transaction) -> Done | Refusal:
         history, now = tx.history(ticket), as_of_now(tx, by)
         if now.disabled:
-            return NotPossible(why=f"the operator {by.name} is disabled")
+            return disabled(by)
         if until <= tx.now:
             return NotPossible(why="that time has passed")
         hold = hold_of(history.lock, now)
@@ -181,7 +181,7 @@ async def _beside(
         lock, now = tx.lock_of(ticket), as_of_now(tx, by)
         held = tx.standing(ticket).held_by
         if now.disabled:
-            return NotPossible(why=f"the operator {by.name} is disabled")
+            return disabled(by)
         if held is not None and held != by.name:
             return NotHolder(holder=lock.holder, since=lock.since)
         body = make(tx.standing(ticket))
@@ -220,10 +220,7 @@ async def _told(
     what: str,
     act: Callable[[Transaction], Done | Refusal],
 ) -> Done | Refusal:
-    """Does it, and journals a refused try in a transaction of its own (rule 14)."""
+    """Does it, and keeps a refused try that is evidence."""
     outcome = await store.write(act)
-    if isinstance(outcome, NotHolder):
-        await note_refusal(store, ticket, by, what, not_holder(outcome))
-    if isinstance(outcome, NotPossible):
-        await note_refusal(store, ticket, by, what, outcome.why)
+    await note_refusal(store, ticket, by, what, outcome)
     return outcome

@@ -1,13 +1,14 @@
 """What people do with a ticket: take over, speak, note, give back.
 
 Enforced here and in the store, never only on a screen: each act reads the lock in the
-transaction that writes, and a refused try is journaled in one of its own (rule 14).
+transaction that writes. Which refused tries are journaled is said in `person`.
 """
 
 from dataclasses import dataclass, replace
 
 from core.decision import Operator, Role
 from core.flows.answer import DIRECTLY, Leaving, answer_as
+from core.flows.drafts import drop_drafts, unsent
 from core.flows.holding import seat, store_acquisition
 from core.flows.offer import offer
 from core.flows.person import (
@@ -16,8 +17,8 @@ from core.flows.person import (
     NotPossible,
     Refusal,
     as_of_now,
+    disabled,
     hold_of,
-    not_holder,
     note_refusal,
 )
 from core.history import History
@@ -54,6 +55,7 @@ class GiveBack:
         forced: A supervisor gives it for another's hold.
         why: The reason for a forced one.
         seen: To resolve: the last seq that was looked at; the newest where None.
+        discard: Whether the holder's unsent drafts are discarded with it.
     """
 
     to: str
@@ -62,6 +64,7 @@ class GiveBack:
     forced: bool = False
     why: str = ""
     seen: int | None = None
+    discard: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +111,7 @@ async def take_over(
         if wrong is not None:
             refused = Refused(what="take over", rule=wrong)
             tx.append(ticket, operator(by.name), refused)
-            return NotPossible(why=wrong)
+            return NotPossible(why=wrong, barred=True)
         outcome = (
             force(history.lock, by.name, tx.now)
             if forced
@@ -200,8 +203,7 @@ async def reply(  # what a reply is made of
         return answer_as(tx, hold, history, by, text, covers, leaving)
 
     outcome = await store.write(send)
-    if isinstance(outcome, NotHolder):
-        await note_refusal(store, ticket, by, "reply", not_holder(outcome))
+    await note_refusal(store, ticket, by, "reply", outcome)
     return outcome
 
 
@@ -220,12 +222,12 @@ async def note(
 
     def keep(tx: Transaction) -> Done | NotPossible:
         if as_of_now(tx, by).disabled:
-            rule = f"the operator {by.name} is disabled"
-            tx.append(ticket, operator(by.name), Refused(what="note", rule=rule))
-            return NotPossible(why=rule)
+            return disabled(by)
         return Done(seq=tx.append(ticket, operator(by.name), body).seq)
 
-    return await store.write(keep)
+    outcome = await store.write(keep)
+    await note_refusal(store, ticket, by, "note", outcome)
+    return outcome
 
 
 async def give_back(
@@ -245,13 +247,8 @@ async def give_back(
         return _give_back(tx, ticket, by, how)
 
     outcome = await store.write(release_it)
-    match outcome:
-        case NotHolder():
-            await note_refusal(store, ticket, by, "give back", not_holder(outcome))
-        case NotPossible(why=why):
-            await note_refusal(store, ticket, by, "give back", why)
-        case GivenBack():
-            pass
+    if isinstance(outcome, NotPossible):  # letting go takes nothing from a colleague
+        await note_refusal(store, ticket, by, "give back", outcome)
     return outcome
 
 
@@ -260,7 +257,8 @@ def _give_back(
 ) -> GivenBack | Refusal:
     history, now = tx.history(ticket), as_of_now(tx, by)
     if how.forced and (now.disabled or now.role is not Role.SUPERVISOR):
-        return NotPossible(why="only a supervisor may give back another's ticket")
+        why = "only a supervisor may give back another's ticket"
+        return NotPossible(why=why, barred=True)
     hold = history.lock.hold if how.forced else hold_of(history.lock, now)
     if isinstance(hold, NotHolder):
         return hold
@@ -270,6 +268,8 @@ def _give_back(
     wrong = why_not_back(tx, history, holder.name, how)
     if wrong is not None:
         return NotPossible(why=wrong)
+    if how.discard and not how.forced:
+        drop_drafts(tx, history, by)
     if how.note.strip():
         for_agent = Note(text=how.note, for_agent=True)
         tx.append_as(hold, operator(by.name), for_agent)
@@ -280,8 +280,8 @@ def why_not_back(
     tx: Transaction, history: History, holder: str, how: GiveBack
 ) -> str | None:
     """Why a holder's ticket can't be given back so, or None."""
-    mine = [d for d in history.drafts if d.operator == holder]
-    if any(d.text.strip() for d in mine) and not how.forced:
+    drafted = unsent(history, holder) and not how.discard
+    if drafted and not how.forced:
         return "there is an unsent draft: send or discard it first"
     if history.standing.withheld and how.to == "agent" and not how.forced:
         return "the agent's withheld replies must be sent or discarded first"

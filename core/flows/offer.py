@@ -7,7 +7,7 @@ never answers, anybody may take it over as any other free ticket.
 """
 
 from core.decision import Operator
-from core.flows.person import Done, NotPossible, as_of_now, note_refusal
+from core.flows.person import Done, NotPossible, as_of_now, disabled, note_refusal
 from core.history import History
 from core.journal import LockChanged
 from core.lock import Hold, HolderKind, Released, release
@@ -51,7 +51,7 @@ async def decline(
     def say_no(tx: Transaction) -> Done | NotPossible:
         lock, to = tx.lock_of(ticket), tx.standing(ticket).offered_to
         if as_of_now(tx, by).disabled:
-            return NotPossible(why=f"the operator {by.name} is disabled")
+            return disabled(by)
         if to != by.name:
             whom = f"it is offered to {to}" if to is not None else "nobody offers it"
             return NotPossible(why=f"{whom}; there is nothing for you to decline")
@@ -59,8 +59,7 @@ async def decline(
         return Done(seq=tx.append(ticket, operator(by.name), no).seq)
 
     outcome = await store.write(say_no)
-    if isinstance(outcome, NotPossible):
-        await note_refusal(store, ticket, by, "decline", outcome.why)
+    await note_refusal(store, ticket, by, "decline", outcome)
     return outcome
 
 

@@ -18,7 +18,6 @@ from core.flows.person import (
     Refusal,
     as_of_now,
     hold_of,
-    not_holder,
     note_refusal,
 )
 from core.history import History
@@ -78,7 +77,7 @@ async def use_tool(
 
     begun = await hands.store.write(begin)
     if isinstance(begun, NotHolder):
-        await note_refusal(hands.store, ticket, by, tool, not_holder(begun))
+        await note_refusal(hands.store, ticket, by, tool, begun)
         return begun
     work, since = begun
     await carry_out(hands, work, call)
@@ -113,8 +112,7 @@ async def execute_decision(
         return work, decision, history.standing.last_seq
 
     begun = await hands.store.write(begin)
-    if isinstance(begun, NotHolder):
-        await note_refusal(hands.store, ticket, by, decision_id, not_holder(begun))
+    await note_refusal(hands.store, ticket, by, decision_id, begun)
     if not isinstance(begun, tuple):
         return begun
     work, decision, since = begun
@@ -195,9 +193,7 @@ async def settle_doubt(
         return Done(seq=tx.append_as(hold, me, moved).seq)
 
     outcome = await store.write(settle)
-    if isinstance(outcome, NotHolder):
-        rule = not_holder(outcome)
-        await note_refusal(store, ticket, by, f"settle {action_id}", rule)
+    await note_refusal(store, ticket, by, f"settle {action_id}", outcome)
     return outcome
 
 

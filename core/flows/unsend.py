@@ -2,22 +2,24 @@
 
 A hold-off before delivery gives the time for it. What the reply had answered is
 unanswered again, and its text is given back, so that nothing that was typed is lost.
+Who has let the ticket go since, as a macro does, gets it back with the reply, as long
+as nobody has it: a reply that is not on its way is again somebody's to write.
 """
 
 from dataclasses import dataclass, replace
 
 from core.decision import Operator
+from core.flows.holding import seat
 from core.flows.person import (
     NotHolder,
     NotPossible,
     Refusal,
     as_of_now,
     hold_of,
-    not_holder,
-    note_refusal,
 )
 from core.history import History, Reply
 from core.journal import Delivery
+from core.lock import Acquired, HolderKind, acquire_for_operator
 from core.ports import Store, Transaction
 from core.ticket import TicketId, operator
 
@@ -29,21 +31,25 @@ class TakenBack:
     Attributes:
         seq: The journal entry that says so.
         text: What it would have said.
+        yours_again: Whether its author had let the ticket go and holds it again.
     """
 
     seq: int
     text: str
+    yours_again: bool = False
 
 
 async def unsend(
     store: Store, ticket: TicketId, by: Operator, message_seq: int | None = None
 ) -> TakenBack | Refusal:
-    """The holder takes back a reply of their own that is still queued.
+    """An author takes back a reply of their own that is still queued.
+
+    Nobody else may hold the ticket meanwhile; where nobody does, it is theirs again.
 
     Args:
         store: The store.
         ticket: The ticket.
-        by: Its author, who must hold the ticket.
+        by: Its author.
         message_seq: The reply; the newest of their own where None.
 
     Raises:
@@ -54,25 +60,35 @@ async def unsend(
     def take_back(tx: Transaction) -> TakenBack | Refusal:
         history = tx.history(ticket)
         hold = hold_of(history.lock, as_of_now(tx, by))
-        if isinstance(hold, NotHolder):
-            return hold
-        me = operator(by.name)
         mine = _own(history, by, message_seq)
+        if isinstance(hold, NotHolder) and (mine is None or hold.disabled):
+            return hold
         if mine is None:
             return NotPossible(why="there is no such reply of yours")
         if mine.state not in {"queued", "no_channel"}:
             return NotPossible(why=_too_late(mine))
+        again = isinstance(hold, NotHolder)
+        if isinstance(hold, NotHolder):
+            acquired = acquire_for_operator(history.lock, by.name, tx.now)
+            if hold.holder is not None or not isinstance(acquired, Acquired):
+                return NotPossible(why=_with_others(hold, mine))
+            seat(tx, history, acquired)
+            hold = acquired.lock.hold
         why = f"{_TAKEN_BACK}{by.name}"
         tx.save_reply(replace(mine, state="discarded", why=why))
         gone = Delivery(message_seq=mine.seq, state="taken_back")
-        return TakenBack(seq=tx.append_as(hold, me, gone).seq, text=mine.text)
+        seq = tx.append_as(hold, operator(by.name), gone).seq
+        return TakenBack(seq=seq, text=mine.text, yours_again=again)
 
-    outcome = await store.write(take_back)
-    if isinstance(outcome, NotHolder):
-        await note_refusal(store, ticket, by, "take back", not_holder(outcome))
-    if isinstance(outcome, NotPossible):
-        await note_refusal(store, ticket, by, "take back", outcome.why)
-    return outcome
+    return await store.write(take_back)
+
+
+def _with_others(now: NotHolder, reply: Reply) -> str:
+    """Who has the ticket since, so that nothing on it is the author's to take back."""
+    holder = now.holder
+    if holder is None or holder.kind is HolderKind.RUN:
+        return f"the agent works on the ticket again: #{reply.seq} stays as it is"
+    return f"{holder.called} holds the ticket now: #{reply.seq} stays as it is"
 
 
 def _too_late(reply: Reply) -> str:

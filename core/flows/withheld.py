@@ -1,7 +1,6 @@
-"""What is not sent: the agent's replies caught by a take-over, and unsent drafts."""
+"""What becomes of the agent's replies that a take-over has caught."""
 
 from dataclasses import replace
-from datetime import datetime
 
 from core.decision import Operator
 from core.flows.answer import DIRECTLY, Leaving, answer_as
@@ -12,10 +11,9 @@ from core.flows.person import (
     Refusal,
     as_of_now,
     hold_of,
-    not_holder,
     note_refusal,
 )
-from core.history import Draft, History, Reply
+from core.history import History, Reply
 from core.journal import Delivery
 from core.ports import Store, Transaction
 from core.ticket import TicketId, operator
@@ -59,9 +57,7 @@ async def send_withheld(  # what a reply is made of
         return answer_as(tx, hold, history, by, words, covers, leaving)
 
     outcome = await store.write(send)
-    if isinstance(outcome, NotHolder):
-        what = "send a withheld reply"
-        await note_refusal(store, ticket, by, what, not_holder(outcome))
+    await note_refusal(store, ticket, by, "send a withheld reply", outcome)
     return outcome
 
 
@@ -81,9 +77,7 @@ async def discard_withheld(
         return Done(seq=tx.standing(ticket).last_seq)
 
     outcome = await store.write(discard)
-    if isinstance(outcome, NotHolder):
-        what = "discard a withheld reply"
-        await note_refusal(store, ticket, by, what, not_holder(outcome))
+    await note_refusal(store, ticket, by, "discard a withheld reply", outcome)
     return outcome
 
 
@@ -98,36 +92,3 @@ def _discard(
             tx.append(history.ticket.id, operator(by.name), gone)
             return held
     return None
-
-
-async def save_draft(
-    store: Store, ticket: TicketId, by: Operator, mode: str, text: str
-) -> datetime:
-    """Keeps unsent text per operator, ticket and mode; an empty one is discarded.
-
-    Args:
-        store: The store.
-        ticket: The ticket.
-        by: Whose it is.
-        mode: `reply` or `note`; a draft keeps its own.
-        text: The text.
-
-    Returns:
-        Since when it is kept, by the store's clock.
-    """
-
-    def keep(tx: Transaction) -> datetime:
-        seen = tx.standing(ticket).last_seq
-        tx.save_draft(
-            Draft(
-                ticket=ticket,
-                operator=by.name,
-                mode=mode,
-                text=text,
-                written_at_seq=seen,
-                updated_at=tx.now,
-            )
-        )
-        return tx.now
-
-    return await store.write(keep)

@@ -28,6 +28,7 @@ COMMAND_OF = {
     "take": "take",
     "decline": "decline",
     "undo": "unsend",
+    "discard": "draft --discard",
     "withheld": "withheld",
     "give_back": "release",
     "decide": "decide",
@@ -68,6 +69,7 @@ ACTION_OF = {
     "whisper": "whisper",
     "withheld": "withheld",
     "unsend": "undo",
+    "draft": "discard",
     "release": "give_back",
     "decline": "decline",
     "act": "act",
@@ -102,7 +104,7 @@ ONLY_COMMANDS = {
     "canned.keep": "texts of the team are files, or written by the command",
     "canned.remove": "as they are written",
 }
-ONLY_SCREENS = {"withheld.save_draft": "a command sends its text at once"}
+ONLY_SCREENS = {"drafts.save_draft": "a command sends its text at once"}
 
 
 def flows_of(folder: Path) -> set[str]:
@@ -165,7 +167,8 @@ def test_every_command_that_changes_something_has_its_key_and_is_in_the_palette(
     keys = {c.id: c.keys for c in COMMANDS}
     anywhere = Here(
         pane="composer", ticket=True, mine=True, held=True, pending=True,
-        withheld=True, supervisor=True, undo=True, offered=True, doubts=True,
+        withheld=True, supervisor=True, undo=True, drafted=True, offered=True,
+        doubts=True,
     )  # fmt: skip
     free = Here(pane="queue", ticket=True, supervisor=True)
     listed = {

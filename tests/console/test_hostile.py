@@ -9,9 +9,9 @@ import asyncio
 import time
 
 from core.decision import Operator, Role
+from core.flows.drafts import save_draft
 from core.flows.handoff import GiveBack, give_back, reply, take_over
 from core.flows.switch import pause
-from core.flows.withheld import save_draft
 from core.journal import Escalated, StateAmended, ToolCalled, ToolReturned
 from core.ticket import Attachment, TicketId, agent
 from tests.console.counter import RUN, Counter

@@ -3,9 +3,9 @@
 import asyncio
 from dataclasses import replace
 
+from core.flows.drafts import save_draft
 from core.flows.handoff import GiveBack, GivenBack, give_back, reply, take_over
 from core.flows.person import NotPossible
-from core.flows.withheld import save_draft
 from core.journal import Escalated
 from core.turn import Stop
 from tests.flows.world import ANA, BEN, TO_AGENT, World, calls

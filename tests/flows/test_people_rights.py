@@ -4,6 +4,7 @@ import asyncio
 
 from core.decision import Role
 from core.flows.amend import claim
+from core.flows.drafts import save_draft
 from core.flows.handoff import GiveBack, give_back, take_over
 from core.flows.people import (
     Changed,
@@ -14,7 +15,6 @@ from core.flows.people import (
     give_role,
 )
 from core.flows.person import NotPossible
-from core.flows.withheld import save_draft
 from core.journal import Claimed, LockChanged
 from core.lock import Acquired, TakeoverWanted
 from core.turn import Stop

@@ -4,21 +4,35 @@ import asyncio
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
+import pytest
+
 from core.flows.answer import Leaving
 from core.flows.deliver import deliver_due
-from core.flows.handoff import GiveBack, GivenBack, give_back, reply, take_over
+from core.flows.drafts import save_draft
+from core.flows.handoff import (
+    GiveBack,
+    GivenBack,
+    give_back,
+    note,
+    reply,
+    take_over,
+)
+from core.flows.offer import decline
 from core.flows.person import Done, NotHolder, NotPossible
+from core.flows.switch import resume
 from core.flows.unsend import TakenBack, unsend
 from core.flows.withheld import send_withheld
 from core.history import Reply
-from core.journal import Delivery
-from core.lock import TakeoverWanted
+from core.journal import Delivery, LockChanged, Refused
+from core.lock import HeldBy, TakeoverWanted
 from core.ports import Channel
+from core.ticket import TicketId
 from core.turn import ModelResponse, Request, Stop
 from tests.flows.world import ANA, BEN, Gate, World
 from tests.worlds.brains import answers, text_of
 
 LONG = timedelta(hours=1)
+TO_QUEUE = GiveBack(to="queue")
 
 
 async def test_f108_a_reply_is_taken_back_within_its_time(world: World) -> None:
@@ -171,3 +185,100 @@ async def test_f108_taking_back_and_sending_at_once_leave_one_truth(
         assert (f"V{n}" in sent) is not isinstance(back, TakenBack)
     states = {r.state for r in (await world.chart(ticket)).outbox}
     assert states <= {"delivered", "discarded"}
+
+
+async def let_go(world: World, to: str) -> tuple[TicketId, int]:
+    """A ticket whose holder has answered, with time to take it back, and let it go."""
+    ticket = await world.opened()
+    await take_over(world.store, ticket, ANA)
+    sent = await reply(world.store, ticket, ANA, "D1", leaving=Leaving(hold_off=LONG))
+    assert isinstance(sent, Done)
+    await give_back(world.store, ticket, ANA, GiveBack(to=to))
+    return ticket, sent.seq
+
+
+@pytest.mark.parametrize("to", ["queue", "resolved", "ben", "agent"])
+async def test_who_has_let_go_takes_a_reply_back_and_the_ticket_with_it(
+    world: World, to: str
+) -> None:
+    ticket, seq = await let_go(world, to)
+    back = await unsend(world.store, ticket, ANA, seq)
+    assert isinstance(back, TakenBack)
+    assert (back.text, back.yours_again) == ("D1", True)
+    standing = (await world.chart(ticket)).standing
+    assert (standing.held_by, standing.offered_to) == ("ana", None)
+    assert (standing.resolved, bool(standing.unanswered)) == (False, True)
+    assert await world.delivers() == []
+    changes = [e.body.change for e in await world.journal(ticket, LockChanged)]  # type: ignore[union-attr]
+    assert changes[-1] == "acquired"
+    assert isinstance(await reply(world.store, ticket, ANA, "D2"), Done)
+
+
+async def test_rule_01_what_a_colleague_or_the_agent_has_by_now_is_not_taken_back(
+    lite: World,
+) -> None:
+    ticket, seq = await let_go(lite, "queue")
+    await take_over(lite.store, ticket, BEN)
+    late = await unsend(lite.store, ticket, ANA, seq)
+    assert late == NotPossible(why=f"ben holds the ticket now: #{seq} stays as it is")
+    ticket, seq = await let_go(lite, "agent")
+    await lite.writes("And when?", ticket)
+    gate = Gate()
+
+    class Thinking:
+        """A model that answers once the test lets it."""
+
+        async def respond(self, request: Request) -> ModelResponse:
+            await gate.passed()
+            return await lite.model.respond(request)
+
+    slow = replace(lite, house=replace(lite.house, model=Thinking()))
+    running = asyncio.ensure_future(slow.runs(ticket))
+    await gate.reached.wait()
+    late = await unsend(lite.store, ticket, ANA, seq)
+    why = f"the agent works on the ticket again: #{seq} stays as it is"
+    assert late == NotPossible(why=why)
+    gate.opened.set()
+    await running
+    assert (await lite.chart(ticket)).standing.held_by is None
+
+
+async def test_what_is_merely_not_possible_leaves_nothing_in_the_record(
+    lite: World,
+) -> None:
+    ticket = await lite.opened()
+    assert isinstance(await give_back(lite.store, ticket, ANA, TO_QUEUE), NotHolder)
+    assert isinstance(await reply(lite.store, ticket, ANA, "D"), NotHolder)
+    await take_over(lite.store, ticket, ANA)
+    await save_draft(lite.store, ticket, ANA, "note", "wait")
+    before = len(await lite.journal(ticket))
+    for _ in range(3):
+        assert isinstance(await unsend(lite.store, ticket, ANA), NotPossible)
+        assert isinstance(await unsend(lite.store, ticket, BEN), NotHolder)
+        drafted = await give_back(lite.store, ticket, ANA, TO_QUEUE)
+        assert isinstance(drafted, NotPossible)
+        assert isinstance(await give_back(lite.store, ticket, BEN, TO_QUEUE), NotHolder)
+        assert isinstance(await take_over(lite.store, ticket, BEN), HeldBy)
+        assert isinstance(await decline(lite.store, ticket, BEN), NotPossible)
+        assert isinstance(await resume(lite.store, ANA, ticket), NotPossible)
+    assert len(await lite.journal(ticket)) == before
+    assert await lite.journal(ticket, Refused) == []
+
+
+async def test_rule_14_what_nobody_had_the_right_to_stays_in_the_record(
+    lite: World,
+) -> None:
+    ticket = await lite.opened()
+    await take_over(lite.store, ticket, ANA)
+    await reply(lite.store, ticket, BEN, "over her head")
+    await take_over(lite.store, ticket, BEN, forced=True, why="mine")
+    await give_back(lite.store, ticket, BEN, replace(TO_QUEUE, forced=True, why="x"))
+    await lite.store.write(lambda tx: tx.save_operator(replace(BEN, disabled=True)))
+    await note(lite.store, ticket, BEN, "still here")
+    kept = [e.body for e in await lite.journal(ticket, Refused)]
+    assert [(r.what, r.rule) for r in kept] == [  # type: ignore[union-attr]
+        ("reply", "ana holds the ticket"),
+        ("take over", "only a supervisor may take a ticket by force"),
+        ("give back", "only a supervisor may give back another's ticket"),
+        ("note", "the operator ben is disabled"),
+    ]

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from core.flows.canned import Kept, keep, remove
+from core.flows.drafts import save_draft
 from core.flows.handoff import take_over
 from core.flows.macro import Performed, Use, perform
 from core.flows.person import NotHolder, NotPossible
-from core.flows.withheld import save_draft
 from core.journal import LockChanged, Message, Note, StateAmended
 from core.ports import Store, Transaction
 from core.written import Written

@@ -13,6 +13,7 @@ from core.decision import Approved, Operator
 from core.flows.amend import amend_state, claim, set_triage, snooze, verify
 from core.flows.answer import Leaving
 from core.flows.canned import keep
+from core.flows.drafts import save_draft
 from core.flows.handoff import GiveBack, GivenBack, give_back, note, reply, take_over
 from core.flows.offer import decline
 from core.flows.operate import Proposed, Used, execute_decision, use_tool
@@ -21,7 +22,7 @@ from core.flows.person import Done
 from core.flows.supervise import decide
 from core.flows.switch import pause, resume
 from core.flows.unsend import TakenBack, unsend
-from core.flows.withheld import discard_withheld, save_draft, send_withheld
+from core.flows.withheld import discard_withheld, send_withheld
 from core.journal import IdentityChanged, Message
 from core.lock import Acquired, HolderKind, TakeoverWanted
 from core.ports import Presence

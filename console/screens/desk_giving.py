@@ -1,0 +1,103 @@
+"""Letting a ticket go, and what can be taken back: a reply, or a discarded draft."""
+
+from collections.abc import Coroutine
+
+from console.screens.acts import Said
+from console.screens.desk_deciding import DeskDeciding
+from console.screens.give_back import Answer, GiveBackPanel, Sleep, Write
+from core.flows.handoff import GiveBack
+from core.history import History, Reply
+
+
+class DeskGiving(DeskDeciding, inherit_bindings=False):
+    """`_do_ID` for giving back, discarding and undoing."""
+
+    def _do_give_back(self) -> None:
+        history = self.history
+        if history is None or self.refuse_lost():
+            return
+        self.keep_written()
+        panel = GiveBackPanel(
+            history.ticket.id,
+            names=[name for name in self.reads.people if name != self.me],
+            workers=self.reads.workers or 0,
+            unread=bool(history.standing.unanswered),
+            seen=history.standing.last_seq,
+            withheld=len(history.standing.withheld),
+            drafts=self.drafts.unsent_on(history.ticket.id),
+        )
+
+        def given(answer: Answer) -> Coroutine[None, None, Said] | None:
+            return self._given(panel, history, answer)
+
+        self.open_for(panel, given)
+
+    def _given(
+        self, panel: GiveBackPanel, history: History, answer: Answer
+    ) -> Coroutine[None, None, Said] | None:
+        ticket = history.ticket.id
+        match answer:
+            case Write(mode=mode):
+                panel.stored()
+                self.run_command(mode)
+                return None
+            case Sleep(note=note, discard=discard):
+
+                def asleep(said: Said) -> None:
+                    if said.done and discard:
+                        self.act(self._discard(history))
+
+                panel.stored()
+                self.ask_until(ticket, note, asleep)
+                return None
+            case GiveBack():
+                self.note_own(ticket)
+                self.leave_composer()
+                return self._give(history, answer)
+
+    async def _give(self, history: History, how: GiveBack) -> Said:
+        await self.keep_drafts()
+        said = await self.acts.give_back(history.ticket.id, how)
+        if said.done and how.discard:
+            self.drafts.discarded(history.ticket.id)
+            self.composer_again()
+        return said
+
+    # What was written
+
+    def _do_discard(self) -> None:
+        history = self.history
+        if history is not None and not self.refuse_lost():
+            self.act(self._discard(history))
+
+    async def _discard(self, history: History) -> Said:
+        await self.keep_drafts()
+        said = await self.acts.discard(history.ticket.id)
+        if said.done:
+            self.drafts.discarded(history.ticket.id)
+            self.composer_again()
+        return said
+
+    def _do_undo(self) -> None:
+        reply = self.undoable()
+        if self.refuse_lost():
+            return
+        if reply is not None:
+            self.act(self._take_back(reply))
+        elif self.history is not None and self.restorable():
+            self.drafts.restore(self.history.ticket.id)
+            self.composer_again()
+            self.act(self._brought_back())
+
+    async def _brought_back(self) -> Said:
+        kept = (await self.keep_drafts()).done
+        return Said(words="What you discarded is back" if kept else "", done=kept)
+
+    async def _take_back(self, reply: Reply) -> Said:
+        self.note_own(reply.ticket)
+        said, text = await self.acts.unsend(reply.ticket, reply.seq)
+        self.keep_written()
+        if text and not self.drafts.text(reply.ticket, "reply").strip():
+            self.drafts.write(reply.ticket, "reply", text, self.writing_seen)
+            self.composer_again()
+        return said

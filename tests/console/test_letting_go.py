@@ -1,0 +1,157 @@
+"""Letting a ticket go with unsent text, and taking back what was done by mistake."""
+
+from datetime import timedelta
+
+from textual.pilot import Pilot
+
+from console.app import HandoffApp
+from console.screens.give_back import GiveBackPanel
+from console.screens.macro import MacroPanel
+from console.widgets.composer import Composer
+from core.flows.answer import Leaving
+from core.flows.canned import keep
+from core.flows.handoff import take_over
+from core.journal import Refused
+from core.ticket import TicketId
+from tests.console.counter import MIRA, Counter
+from tests.console.shown import ME
+from tests.console.steps import (
+    desk_of,
+    held,
+    pane_text,
+    press,
+    screen_text,
+    shown,
+    sitting,
+    stored,
+    told,
+    until,
+)
+
+LONG = Leaving(hold_off=timedelta(hours=1))
+
+
+async def written(pilot: Pilot[None], app: HandoffApp, ticket: TicketId) -> None:
+    """Holds the ticket and has begun to write a reply."""
+    await shown(pilot, app, ticket)
+    await held(pilot, app)
+    await press(pilot, "r", *"Dear Ann", "escape")
+    await until(pilot, lambda: desk_of(app).pane() == "timeline")
+
+
+async def panel_open(pilot: Pilot[None], app: HandoffApp) -> None:
+    await press(pilot, "R")
+    await until(pilot, lambda: isinstance(app.screen, GiveBackPanel))
+    await until(pilot, lambda: app.screen.listening)
+
+
+async def test_an_unsent_reply_is_discarded_on_purpose_where_the_ticket_is_given_back(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("Where is it?")
+    async with sitting(counter.store) as (pilot, app):
+        await written(pilot, app, ticket)
+        await panel_open(pilot, app)
+        assert "Unsent reply: “Dear Ann”" in screen_text(app)
+        await press(pilot, "enter")
+        await until(pilot, lambda: "D discards the draft" in screen_text(app))
+        await press(pilot, "D")
+        await until(pilot, lambda: "Discarded with it, the reply" in screen_text(app))
+        await press(pilot, "escape")  # keeps all
+        await until(pilot, lambda: app.screen is desk_of(app))
+        assert (await stored(counter.store, ticket)).standing.held_by == ME.name
+        assert desk_of(app).drafts.text(ticket, "reply") == "Dear Ann"
+        await panel_open(pilot, app)
+        await press(pilot, "D", "enter")
+        await until(pilot, lambda: "no agent is running now" in told(app))
+        history = await stored(counter.store, ticket)
+        assert (history.standing.held_by, history.drafts) == (None, ())
+        assert not [e for e in history.journal if isinstance(e.body, Refused)]
+        await until(pilot, lambda: desk_of(app).here().undo)
+        await press(pilot, "u")
+        await until(pilot, lambda: "What you discarded is back" in told(app))
+        (draft,) = (await stored(counter.store, ticket)).drafts
+        assert draft.text == "Dear Ann"
+
+
+async def test_from_giving_back_one_goes_on_with_what_is_not_sent(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("Where is it?")
+    async with sitting(counter.store) as (pilot, app):
+        await written(pilot, app, ticket)
+        await panel_open(pilot, app)
+        await press(pilot, "E", *", soon")
+        composer = desk_of(app).query_one(Composer)
+        await until(pilot, lambda: composer.text == "Dear Ann, soon")
+        assert (await stored(counter.store, ticket)).standing.held_by == ME.name
+
+
+async def test_a_draft_is_discarded_by_its_own_command_and_brought_back(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("Where is it?")
+    async with sitting(counter.store) as (pilot, app):
+        await shown(pilot, app, ticket)
+        await press(pilot, "D")
+        await until(pilot, lambda: "Nothing unsent of yours is written" in told(app))
+        await written(pilot, app, ticket)
+        composer = desk_of(app).query_one(Composer)
+        await until(pilot, lambda: "D discard the draft" in pane_text(app, "hints"))
+        await press(pilot, "D")
+        await until(pilot, lambda: "Discarded “Dear Ann” · u brings" in told(app))
+        assert composer.text == ""
+        assert (await stored(counter.store, ticket)).drafts == ()
+        await press(pilot, "u")
+        await until(pilot, lambda: composer.text == "Dear Ann")
+        await until(pilot, lambda: "is back" in told(app))
+        assert len((await stored(counter.store, ticket)).drafts) == 1
+
+
+async def macro_done(pilot: Pilot[None], app: HandoffApp) -> None:
+    await press(pilot, "r")
+    await until(pilot, lambda: desk_of(app).pane() == "composer")
+    await press(pilot, "ctrl+o")
+    await until(pilot, lambda: "thanks  macro" in screen_text(app))
+    await press(pilot, "enter")
+    await until(pilot, lambda: isinstance(app.screen, MacroPanel))
+    await until(pilot, lambda: app.screen.listening)
+    await press(pilot, "enter")
+    await until(pilot, lambda: "thanks: all of it is done" in told(app))
+
+
+async def test_f108_a_macro_s_reply_is_taken_back_after_its_release_and_the_ticket_too(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("Where?")
+    await keep(counter.store, ME, "thanks", "---\nrelease: resolved\n---\nThank you.")
+    async with sitting(counter.store, leaving=LONG) as (pilot, app):
+        await shown(pilot, app, ticket)
+        await held(pilot, app)
+        await macro_done(pilot, app)
+        await until(pilot, lambda: "u takes it back" in screen_text(app))
+        assert "u undo" in pane_text(app, "hints")
+        await press(pilot, "u")
+        await until(pilot, lambda: f"and {ticket} is yours again" in told(app))
+        history = await stored(counter.store, ticket)
+        assert history.standing.held_by == ME.name
+        assert [r.state for r in history.outbox] == ["discarded"]
+        composer = desk_of(app).query_one(Composer)
+        await until(pilot, lambda: composer.text == "Thank you.")
+
+
+async def test_rule_01_what_a_colleague_has_since_is_not_taken_back_and_it_is_said(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("Where?")
+    await keep(counter.store, ME, "thanks", "---\nrelease: queue\n---\nThank you.")
+    async with sitting(counter.store, leaving=LONG) as (pilot, app):
+        await shown(pilot, app, ticket)
+        await held(pilot, app)
+        await macro_done(pilot, app)
+        await take_over(counter.store, ticket, MIRA)
+        await until(pilot, lambda: "Mira has the ticket now" in screen_text(app))
+        before = len((await stored(counter.store, ticket)).journal)
+        await press(pilot, "u")
+        await until(pilot, lambda: "Mira holds the ticket now" in told(app))
+        assert len((await stored(counter.store, ticket)).journal) == before

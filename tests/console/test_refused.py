@@ -1,0 +1,175 @@
+"""What only the store knows: the panel stays, with what was typed and the reason.
+
+Each panel hands its answer over in one place, so each does the same.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from console.app import HandoffApp
+from console.screens.ask import AskPanel
+from console.screens.decision import DecisionPanel
+from console.screens.give_back import GiveBackPanel
+from console.screens.macro import MacroPanel
+from console.screens.withheld import WithheldPanel
+from console.widgets.composer import Editor
+from core.decision import Operator, Role
+from core.flows.canned import keep
+from core.flows.handoff import take_over
+from core.flows.people import disable
+from core.ticket import TicketId
+from tests.console.counter import Counter
+from tests.console.shown import ME
+from tests.console.steps import (
+    card_opened,
+    desk_of,
+    held,
+    pane_text,
+    press,
+    screen_text,
+    shown,
+    sitting,
+    stored,
+    told,
+    until,
+)
+
+SAM = Operator(name="Sam", role=Role.SUPERVISOR)
+NOT_YOURS = "you do not hold it any more: Sam does"
+
+
+async def taken_away(counter: Counter, ticket: TicketId) -> None:
+    await counter.store.write(lambda tx: tx.save_operator(SAM))
+    await take_over(counter.store, ticket, SAM, forced=True, why="mine")
+
+
+async def opened(pilot: Pilot[None], app: HandoffApp, panel: type, *keys: str) -> None:
+    await press(pilot, *keys)
+    await until(pilot, lambda: isinstance(app.screen, panel))
+    await until(pilot, lambda: app.screen.listening)
+
+
+async def stays(
+    pilot: Pilot[None], app: HandoffApp, words: str, typed: Callable[[], str], text: str
+) -> None:
+    """The panel is there with the reason and the text; a key shows its keys again."""
+    panel = app.screen
+    await until(pilot, lambda: words in screen_text(app), words)
+    assert app.screen is panel
+    assert typed() == text
+    assert words not in told(app)
+    await until(pilot, lambda: "esc" in screen_text(app), "its keys")
+    await press(pilot, "left")
+    await until(pilot, lambda: words not in screen_text(app))
+    assert typed() == text
+
+
+async def test_a_note_stays_where_the_ticket_was_taken_while_it_is_given_back(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("Where is it?")
+    async with sitting(counter.store) as (pilot, app):
+        await shown(pilot, app, ticket)
+        await held(pilot, app)
+        await opened(pilot, app, GiveBackPanel, "R")
+        box = app.screen.query_one("#panel-note", Input)
+        await press(pilot, "tab", *"be brief")
+        await taken_away(counter, ticket)
+        await press(pilot, "enter")
+        await stays(pilot, app, NOT_YOURS, lambda: box.value, "be brief")
+        assert (await stored(counter.store, ticket)).standing.held_by == "Sam"
+
+
+async def test_a_withheld_reply_s_new_words_stay_where_the_ticket_was_taken(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("Where is my parcel?")
+    await counter.answers(await counter.works(ticket), "It is on its way.")
+    await counter.hands_over_to(ticket, ME)
+    async with sitting(counter.store) as (pilot, app):
+        await shown(pilot, app, ticket)
+        await until(pilot, lambda: "YOU HOLD" in pane_text(app, "banner"))
+        await opened(pilot, app, WithheldPanel, "w")
+        await press(pilot, "e")
+        editor = app.screen.query_one(Editor)
+        await until(pilot, lambda: editor.has_focus)
+        await press(pilot, *" Soon")
+        await taken_away(counter, ticket)
+        await press(pilot, "ctrl+s")
+        written = "It is on its way. Soon"
+        await stays(pilot, app, NOT_YOURS, lambda: editor.text[-22:], editor.text[-22:])
+        assert "Soon" in editor.text and len(editor.text) == len(written)
+        assert (await stored(counter.store, ticket)).outbox[0].state == "withheld"
+
+
+async def test_f16_a_reason_stays_where_the_right_to_reject_was_taken(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("I want my money back.")
+    await counter.proposes(ticket, {"order_id": "O-1", "amount": "118.00"})
+    async with sitting(counter.store) as (pilot, app):
+        await card_opened(pilot, app)
+        await press(pilot, "x")
+        box = app.screen.query_one("#card-why", Input)
+        await until(pilot, lambda: box.has_focus)
+        await press(pilot, *"too much")
+        demoted = replace(ME, role=Role.AGENT)
+        await counter.store.write(lambda tx: tx.save_operator(demoted))
+        await press(pilot, "enter")
+        await stays(pilot, app, "not a supervisor", lambda: box.value, "too much")
+        assert isinstance(app.screen, DecisionPanel)
+        decisions = (await stored(counter.store, ticket)).decisions
+        assert decisions[0].state.value == "pending"
+
+
+async def test_an_answer_stays_where_its_author_may_work_here_no_more(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("Where is it?")
+    await counter.store.write(lambda tx: tx.save_operator(SAM))
+    async with sitting(counter.store) as (pilot, app):
+        await shown(pilot, app, ticket)
+        await opened(pilot, app, AskPanel, "W")
+        box = app.screen.query_one("#panel-note", Input)
+        await press(pilot, *"look at it")
+        await disable(counter.store, SAM, ME.name)
+        await press(pilot, "enter")
+        words = "the operator Noor is disabled"
+        await stays(pilot, app, words, lambda: box.value, "look at it")
+
+
+async def test_what_was_filled_into_a_macro_stays_and_is_there_after_a_look(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("Where?")
+    text = "---\nrelease: queue\n---\nDear {name}, soon."
+    await keep(counter.store, ME, "carrier", text)
+
+    async def asked(pilot: Pilot[None], app: HandoffApp) -> Input:
+        await press(pilot, "ctrl+o")
+        await until(pilot, lambda: "carrier  macro" in screen_text(app))
+        await opened(pilot, app, MacroPanel, "enter")
+        return app.screen.query_one(Input)
+
+    async with sitting(counter.store) as (pilot, app):
+        await shown(pilot, app, ticket)
+        await held(pilot, app)
+        box = await asked(pilot, app)
+        await press(pilot, *"Dana")
+        seq = (await stored(counter.store, ticket)).standing.last_seq + 1
+        await counter.writes("One more thing", ticket=ticket)
+        await press(pilot, "enter")
+        words = f"the buyer wrote #{seq} meanwhile"
+        await stays(pilot, app, words, lambda: box.value, "Dana")
+        await press(pilot, "escape")
+        await until(pilot, lambda: "One more thing" in screen_text(app))
+        box = await asked(pilot, app)
+        assert box.value == "Dana"
+        await press(pilot, "enter")
+        await until(pilot, lambda: "carrier: all of it is done" in told(app))
+        assert app.screen is desk_of(app)
+        (reply,) = (await stored(counter.store, ticket)).outbox
+        assert reply.text == "Dear Dana, soon."
