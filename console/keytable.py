@@ -104,15 +104,6 @@ COMMANDS: tuple[Command, ...] = (
         needs="Nothing of yours can be taken back now",
     ),
     Command(
-        id="discard",
-        keys=("D",),
-        words="discard the draft: what you wrote and did not send",
-        short="discard the draft",
-        when=lambda h: h.drafted,
-        meant="nothing was discarded",
-        needs="Nothing unsent of yours is written here",
-    ),
-    Command(
         id="withheld",
         keys=("w",),
         words="look at the agent's withheld replies",
@@ -127,6 +118,15 @@ COMMANDS: tuple[Command, ...] = (
         short="give back",
         when=lambda h: h.mine,
         needs="You do not hold this ticket",
+    ),
+    Command(
+        id="discard",
+        keys=("D",),
+        words="discard the draft: what you wrote and did not send",
+        short="discard draft",
+        when=lambda h: h.drafted,
+        meant="nothing was discarded",
+        needs="Nothing unsent of yours is written here",
     ),
     Command(
         id="decide",

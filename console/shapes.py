@@ -222,7 +222,7 @@ def presence(ticket: TicketId, there: Sequence[Presence]) -> Json:
             "seen_at": when(p.seen_at),
         }
         for p in there
-        if p.ticket == ticket
+        if p.ticket == ticket and p.here
     ]
 
 

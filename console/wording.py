@@ -18,7 +18,7 @@ from core.history import History, QueueRow
 from core.identity import SentUnder
 from core.journal import Claimed, IdentityChanged, Paused, Quarantined, Snoozed
 from core.ledger import OnObject, Sums
-from core.ports import Damaged, Pause, Presence
+from core.ports import HERE, Damaged, Pause, Presence
 from core.quarantine import unreadable
 from core.standing import Approval, Standing, approval
 from core.ticket import UNKNOWN_TIME, JsonObject, Status, TicketId
@@ -427,9 +427,6 @@ def stopped_words(pause: Pause | None) -> str | None:
     return f"by {one_line(pause.by, 40)}{why}"
 
 
-_HERE = timedelta(seconds=45)
-"""A console that has not reported for so long is gone."""
-
 _IDLE = timedelta(minutes=5)
 """Without a key for so long somebody is away."""
 
@@ -455,7 +452,7 @@ def identity_change(body: IdentityChanged) -> str:
 
 def doing(said: Presence, ticket: str | None, now: datetime) -> str:
     """What a colleague does at a ticket, in words that follow their name, or ""."""
-    if now - said.seen_at > _HERE:
+    if not said.here or now - said.seen_at > HERE:
         return ", console closed" if said.ticket == ticket else ""
     if now - said.active_at > _IDLE:
         return f", away {span_of(now - said.active_at)}"

@@ -133,6 +133,13 @@ class Canned:
     at: datetime
 
 
+HERE = timedelta(seconds=45)
+"""A console that has not reported for so long is gone."""
+
+CLOSED = "closed"
+"""What a console does that was left."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Presence:
     """What an operator's console last said of itself.
@@ -140,9 +147,11 @@ class Presence:
     Attributes:
         operator: Whose.
         ticket: The ticket on the screen, or None.
-        doing: `watching` or `typing`.
+        doing: `watching`, `typing` or, as its last word, `closed`.
         active_at: The last key, by the database's clock.
         seen_at: The last report, by the database's clock.
+        console: Which of the operator's consoles.
+        here: Whether it still reported when this was read, by the database's clock.
     """
 
     operator: str
@@ -150,6 +159,8 @@ class Presence:
     doing: str
     active_at: datetime
     seen_at: datetime
+    console: str = ""
+    here: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 import sqlalchemy as sa
 
 from core.policy import Rules
-from core.ports import HouseAct, Pause, Presence
+from core.ports import CLOSED, HERE, HouseAct, Pause, Presence
 from core.ticket import TicketId
 from store.codec import object_of
 from store.prepared import Prepared
@@ -19,6 +19,7 @@ from store.schema import house_acts, presence, rules
 _LISTED = timedelta(minutes=30)
 
 _h = house_acts.c
+_p = presence.c
 _SWITCHED = sa.select(house_acts).where((_h.act == "paused") | (_h.act == "resumed"))
 _LAST_SWITCHED = Prepared(_SWITCHED.order_by(_h.n.desc()).limit(1))
 
@@ -75,41 +76,56 @@ def _mended_rules(r: Row) -> Rules:
 
 
 def save_presence(connection: sa.Connection, said: Presence, now: datetime) -> None:
-    """Stores what an operator's console says of itself now.
+    """Stores what one console of an operator says of itself now.
 
-    Where somebody has several, the one with the last key says where they are and what
-    they do; each says that they are there.
+    A new console takes the row of one of theirs that is gone, so that there are never
+    more rows than were open at once.
     """
     values = {
+        "console": said.console,
         "ticket": said.ticket,
         "doing": said.doing,
         "active_at": said.active_at,
         "seen_at": now,
     }
-    at = presence.c.active_at
-    mine = sa.update(presence).where(presence.c.operator == said.operator)
-    latest = mine.where((at <= said.active_at) | (at > now)).values(values)
-    if connection.execute(latest).rowcount:
+    mine = sa.update(presence).where(_p.operator == said.operator).values(values)
+    if connection.execute(mine.where(_p.console == said.console)).rowcount:
         return
-    if connection.execute(mine.values(seen_at=now)).rowcount == 0:
-        new = {"operator": said.operator, **values}
-        connection.execute(sa.insert(presence), [new])
+    gone = (_p.seen_at < now - HERE) | (_p.doing == CLOSED)
+    one = sa.select(sa.func.min(_p.console)).where(_p.operator == said.operator, gone)
+    if connection.execute(mine.where(_p.console == one.scalar_subquery())).rowcount:
+        return
+    connection.execute(sa.insert(presence), [{"operator": said.operator, **values}])
 
 
 def read_presences(connection: sa.Connection, now: datetime) -> tuple[Presence, ...]:
-    """The consoles that reported within the last half hour, by name."""
+    """Where people are whose consoles reported within the last half hour, by name.
+
+    Of several consoles of one person, those that are gone say nothing as long as one
+    is here; of those, the one with the last key says where they are.
+    """
     query = (
         sa.select(presence)
-        .where(presence.c.seen_at >= now - _LISTED)
-        .order_by(presence.c.operator)
+        .where(_p.seen_at >= now - _LISTED)
+        .order_by(_p.operator, _p.console)
     )
-    return tuple(
-        Presence(
+    said: dict[str, Presence] = {}
+    for row in each_of(connection, query, as_read):
+        one = Presence(
             operator=row.operator,
             ticket=None if row.ticket is None else TicketId(row.ticket),
             doing=row.doing,
             active_at=row.active_at,
             seen_at=row.seen_at,
+            console=row.console,
+            here=row.seen_at >= now - HERE and row.doing != CLOSED,
         )
-        for row in each_of(connection, query, as_read)
-    )
+        known = said.get(one.operator)
+        if known is None or _tells(one, now) > _tells(known, now):
+            said[one.operator] = one
+    return tuple(said.values())
+
+
+def _tells(said: Presence, now: datetime) -> tuple[bool, datetime]:
+    """How much a console says about where its operator is."""
+    return said.here, min(said.active_at, now)

@@ -369,6 +369,7 @@ presence = sa.Table(
     "presence",
     metadata,
     _key("operator"),
+    _key("console"),
     _text("ticket", null=True),
     _text("doing"),
     _moment("active_at"),

@@ -208,4 +208,13 @@ class DeskCommands(DeskGiving, inherit_bindings=False):
             else:
                 self.tell("What you wrote can't be stored now: still here", good=False)
 
-        self.act(self.keep_drafts(), kept)
+        self.act(self._last(), kept)
+
+    async def _last(self) -> Said:
+        said = await self.keep_drafts()
+        if said.done and self.lost is None:
+            await self.say_goodbye()
+        return said
+
+    async def say_goodbye(self) -> None:
+        """Tells colleagues that nobody sits here any more; the desk answers."""

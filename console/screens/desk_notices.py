@@ -9,12 +9,13 @@ from contextlib import suppress
 from datetime import datetime
 
 from textual.widgets import Input, TextArea
+from typing_extensions import override
 
 from console.live import Mine, meet
 from console.screens.desk_working import DeskWorking
 from core.cleanse import one_line
 from core.errors import StoreUnreachable
-from core.ports import Presence
+from core.ports import CLOSED, Presence
 from core.ticket import TicketId
 
 _OWN = 15.0
@@ -34,6 +35,7 @@ class DeskNotices(DeskWorking, inherit_bindings=False):
         super().__init__()
         self.active_at: datetime | None = None
         self._said_at = 0.0
+        self._seat = ""
         self._said: tuple[TicketId | None, str] | None = None
 
     def mine_read(self, before: Mine | None, now: Mine) -> None:
@@ -108,18 +110,31 @@ class DeskNotices(DeskWorking, inherit_bindings=False):
         if self.lost is not None or since < (_SAY if here == self._said else _SOON):
             return
         self._said_at, self._said = time.monotonic(), here
+        self.run_worker(
+            self._meet(self._present(*here)),
+            name="Presence",
+            group="presence",
+            exit_on_error=False,
+        )
+
+    def _present(self, ticket: TicketId | None, doing: str) -> Presence:
         now = self.reads.now()
         self.active_at = self.active_at or now  # who has just come is here
-        said = Presence(
+        self._seat = self._seat or self.services.ids.new("CON")
+        return Presence(
             operator=self.me,
-            ticket=here[0],
-            doing=here[1],
+            ticket=ticket,
+            doing=doing,
             active_at=self.active_at,
             seen_at=now,
+            console=self._seat,
         )
-        self.run_worker(
-            self._meet(said), name="Presence", group="presence", exit_on_error=False
-        )
+
+    @override
+    async def say_goodbye(self) -> None:
+        """Tells colleagues that nobody sits here any more."""
+        with suppress(StoreUnreachable):  # then its silence tells
+            await meet(self.services.store, self._present(self.ticket(), CLOSED))
 
     async def _meet(self, said: Presence) -> None:
         with suppress(StoreUnreachable):  # the feed says so

@@ -97,7 +97,7 @@ async def test_a_draft_is_discarded_by_its_own_command_and_brought_back(
         await until(pilot, lambda: "Nothing unsent of yours is written" in told(app))
         await written(pilot, app, ticket)
         composer = desk_of(app).query_one(Composer)
-        await until(pilot, lambda: "D discard the draft" in pane_text(app, "hints"))
+        await until(pilot, lambda: "D discard draft" in pane_text(app, "hints"))
         await press(pilot, "D")
         await until(pilot, lambda: "Discarded “Dear Ann” · u brings" in told(app))
         assert composer.text == ""

@@ -453,11 +453,12 @@ def upgrade() -> None:  # noqa: PLR0915 # one statement a table
     op.create_table(
         "presence",
         sa.Column("operator", sa.Text(), nullable=False),
+        sa.Column("console", sa.Text(), nullable=False),
         sa.Column("ticket", sa.Text(), nullable=True),
         sa.Column("doing", sa.Text(), nullable=False),
         sa.Column("active_at", TIME, nullable=False),
         sa.Column("seen_at", TIME, nullable=False),
-        sa.PrimaryKeyConstraint("operator", name=op.f("pk_presence")),
+        sa.PrimaryKeyConstraint("operator", "console", name=op.f("pk_presence")),
     )
     op.create_table(
         "house_acts",
