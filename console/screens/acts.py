@@ -24,7 +24,7 @@ from core.decision import (
     Stale,
     Verdict,
 )
-from core.errors import HandoffError
+from core.errors import HandoffError, StoreUnreachable
 from core.flows import handoff, person, supervise, unsend
 from core.flows.drafts import discard_drafts, save_draft
 from core.flows.withheld import discard_withheld, send_withheld
@@ -248,9 +248,23 @@ def no(why: str, *, over: bool = False) -> Said:
     return Said(words=one_line(why, 200), done=False, over=over)
 
 
-async def told(act: Callable[[TicketId], Awaitable[Said]], ticket: TicketId) -> Said:
-    """An act whose expected failures are an answer too."""
+async def told(
+    act: Callable[[TicketId], Awaitable[Said]],
+    ticket: TicketId,
+    *,
+    in_parts: bool = False,
+) -> Said:
+    """An act whose expected failures are an answer too.
+
+    Args:
+        act: What is done.
+        ticket: On which ticket.
+        in_parts: Whether a part is stored before the next one: where the store is lost
+            in between, it is looked at first and never done again as it was.
+    """
     try:
         return await act(ticket)
+    except StoreUnreachable as error:
+        return no(str(error), over=in_parts)
     except HandoffError as error:
         return no(str(error))

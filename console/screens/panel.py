@@ -23,7 +23,7 @@ from console.keymap import key_named, shown
 from console.screens.front import KeysFirst
 from console.widgets.choices import Choices
 from console.widgets.line_view import LineView, Painted
-from console.widgets.spans import EMPTY, Line, line, paragraph
+from console.widgets.spans import EMPTY, Line, paragraph
 
 R = TypeVar("R")
 

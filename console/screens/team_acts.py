@@ -120,7 +120,7 @@ class TeamActs:
             did = ", ".join(STEP_WORDS[step] for step in came.done)
             return no(f"{name}: {why}. Done: {did}", over=True)
 
-        return await told(work, ticket)
+        return await told(work, ticket, in_parts=True)
 
     async def pause(self, ticket: TicketId | None, *, on: bool, why: str) -> Said:
         """Stops the agent on a ticket or everywhere, or lets it go on."""

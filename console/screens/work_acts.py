@@ -35,7 +35,7 @@ class WorkActs:
                     await operate.use_tool(hands, ticket, self._me, tool, arguments),
                 )
 
-        return await told(call, ticket)
+        return await told(call, ticket, in_parts=True)
 
     async def execute(self, ticket: TicketId, decision: Decision) -> Said:
         """Executes an approved decision with exactly the approved arguments."""
