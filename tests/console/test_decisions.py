@@ -233,7 +233,7 @@ async def test_a_card_says_what_another_ticket_did_or_wants_on_the_same_order(
         await until(pilot, lambda: "already on O-1: 40.00 EUR" in card(app))
         waits = f"40.00 EUR refund_order, waits for a decision on {other}"
         assert waits in " ".join(card(app).split())
-        assert app.screen.read_whole
+        await until(pilot, lambda: app.screen.read_whole)
         third = await counter.writes("And me.")
         await counter.proposes(third, {"order_id": "O-1"}, amount="2.50", name="D-3")
         await until(pilot, lambda: "already on O-1: 42.50 EUR" in card(app))
