@@ -15,8 +15,8 @@ from console.widgets.composer import Composer
 from console.widgets.line_view import LineView
 from console.widgets.timeline import Timeline
 from core.decision import Role
+from core.flows.drafts import save_draft
 from core.flows.handoff import take_over
-from core.flows.withheld import save_draft
 from core.journal import Note
 from core.ticket import Attachment
 from tests.console.counter import MIRA, Counter
