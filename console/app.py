@@ -49,7 +49,7 @@ log.addHandler(logging.NullHandler())  # else an unconfigured log paints the scr
 _HANG_UP = 1.0
 """Seconds between two looks whether the terminal is still there."""
 
-_EVEN = 0.05
+_EVEN = 0.02
 """Seconds between two looks whether a slow terminal has taken what was painted."""
 
 _TURN = 1.0
@@ -99,7 +99,7 @@ class HandoffApp(PacedApp, inherit_bindings=False):
         self.desk = desk
         self.painted = asyncio.Event()
         self._titled = ""
-        self._hung_up = self._unpainted = False
+        self._hung_up = self._held_back = self._missed = False
         self._typed: deque[events.Key | events.Paste] = deque()
         self._busy: object | None = None
         self.quiet = asyncio.Event()
@@ -287,25 +287,32 @@ class HandoffApp(PacedApp, inherit_bindings=False):
     def _display(
         self, screen: Screen[object], renderable: RenderableType | None
     ) -> None:
-        """Paints, unless the terminal has not taken yet what was painted before."""
+        """Paints; nothing more is painted then until the terminal has kept up."""
         out = getattr(self._driver, "_writer_thread", None)
         if not isinstance(out, Output):
             super()._display(screen, renderable)
-        elif out.takes_paint():
+        elif self._held_back:
+            self._missed = True
+        else:
             with out.painted():
                 super()._display(screen, renderable)
-        elif not self._unpainted:
-            self._unpainted = True
-            self.set_timer(_EVEN, self._paint_anew)
+            if out.late():
+                self._held_back, self._missed = True, False
+                self._begin_batch()
+                self._paint_on()
 
-    def _paint_anew(self) -> None:
-        """Paints all that is there, once the terminal takes something again."""
+    def _paint_on(self) -> None:
+        """Paints what has changed, once the terminal has taken what was painted."""
         out = getattr(self._driver, "_writer_thread", None)
-        if isinstance(out, Output) and not out.once_even():
-            self.set_timer(_EVEN, self._paint_anew)
+        if isinstance(out, Output) and not out.even():
+            self.set_timer(_EVEN, self._paint_on)
             return
-        self._unpainted = False
-        self.refresh(layout=True)
+        self._held_back = False
+        self._end_batch()
+        if self._missed:
+            self.refresh(layout=True)
+        if self.screen_stack:
+            self.screen.check_idle()
 
     def on_front_waiting(self, event: Front.Waiting) -> None:
         """Counts in the terminal's title what waits for the person."""

@@ -1,16 +1,17 @@
 """What goes to the terminal, so that nobody waits for one that takes nothing.
 
-A slow line, a multiplexer that hangs, a network that is gone: the terminal stops
-reading. The library then blocks the whole program at its next paint, and with it the
-keys, the drafts and a kill. Here a paint is left out instead while too much waits to
-be taken, and all is painted anew once the terminal has caught up. Where the console
-ends before that, what was painted gives way to the words that give the terminal back.
+A slow line, a multiplexer that hangs, a network that is gone: the terminal reads
+slowly, or stops. The library then blocks the whole program at its next paint, and with
+it the keys, the drafts and a kill. Here nothing more is painted until the terminal has
+caught up, and what has changed meanwhile is painted once. Where the console ends before
+that, what was painted gives way to the words that give the terminal back.
 """
 
 import os
 import select
 import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -24,7 +25,10 @@ if sys.platform != "win32":
     from textual.drivers import linux_driver
 
 _MOST = 64_000
-"""Bytes that may wait before nothing more is painted: about two full screens."""
+"""Bytes that may wait: about two full screens."""
+
+_LONG = 0.25
+"""Seconds that anything may wait."""
 
 _PIECE = 4096
 """Bytes that are given at once."""
@@ -49,22 +53,23 @@ class Output(threading.Thread):
         self._encoding = getattr(file, "encoding", None) or "utf-8"
         self._waiting: deque[tuple[bytes, bool]] = deque()
         self._told = threading.Condition()
-        self._left = 0
-        self._taken = 0
-        self._late = self._ends = self._gone = False
+        self._left = self._taken = 0
+        self._since = 0.0
+        self._ends = self._gone = False
 
     def write(self, text: str) -> None:
         """Gives something to the terminal, and never waits for it."""
         raw = text.encode(self._encoding, "replace")
         with self._told:
             if not self._gone:
+                self._since = self._since if self._left else time.monotonic()
                 self._waiting.append((raw, self._paints))
                 self._left += len(raw)
                 self._told.notify()
 
     @contextmanager
     def painted(self) -> Iterator[None]:
-        """What is written within is a paint, which may be left out."""
+        """What is written within is a paint, which gives way to last words."""
         self._paints = True
         try:
             yield
@@ -82,23 +87,15 @@ class Output(threading.Thread):
         """The terminal's own number."""
         return self._file.fileno()
 
-    def takes_paint(self) -> bool:
-        """Whether a paint is worth it; if not, all is to be painted anew `once_even`.
-
-        What was painted and still waits is left out as well.
-        """
+    def late(self) -> bool:
+        """Whether so much waits to be taken, or so long, that a paint would be late."""
         with self._told:
-            if self._left > _MOST:
-                self._late = True
-                self._leave_out()
-            return not self._late
+            long = self._left > 0 and time.monotonic() - self._since > _LONG
+            return long or self._left > _MOST
 
-    def once_even(self) -> bool:
-        """Whether the terminal has taken all that waited, and paints count again."""
-        with self._told:
-            if not self._left:
-                self._late = False
-            return not self._late
+    def even(self) -> bool:
+        """Whether the terminal has taken everything."""
+        return not self._left
 
     def _leave_out(self) -> None:
         kept = [part for part in self._waiting if not part[1]]

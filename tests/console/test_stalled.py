@@ -7,6 +7,7 @@ import asyncio
 import fcntl
 import os
 import pathlib
+import pty
 import signal
 import struct
 import termios
@@ -115,24 +116,20 @@ async def test_a_terminal_that_reads_again_shows_all_that_came_meanwhile(
     await asyncio.to_thread(look)
 
 
-def test_what_waits_for_a_terminal_is_bounded_and_only_paints_are_left_out() -> None:
-    reads, writes = os.pipe()
-    with os.fdopen(writes, "w") as file:
+def test_a_paint_that_nobody_reads_makes_room_for_the_last_words() -> None:
+    ours, theirs = pty.openpty()
+    with os.fdopen(theirs, "w") as file:
         out = Output(file)
         out.start()
-        for _ in range(100):
-            if out.takes_paint():
-                with out.painted():
-                    out.write("x" * 10_000)
-        out.write("the end")
-        assert not out.takes_paint()
-        got = b""
-        while not got.endswith(b"the end"):
-            got += os.read(reads, 65536)
-        assert len(got) < 200_000
-        while not out.once_even():
-            time.sleep(0.01)
-        assert out.takes_paint()
+        assert out.even() and not out.late()
+        with out.painted():
+            out.write("x" * 1_000_000)
+        assert out.late() and not out.even()
+        out.write("last words")
         out.stop()
         assert not out.is_alive()
-    os.close(reads)
+        got = b""
+        while b"last words" not in got:
+            got += os.read(ours, 65536)
+        assert len(got) < 100_000
+    os.close(ours)
