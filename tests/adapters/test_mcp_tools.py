@@ -21,7 +21,7 @@ from core.adapters.mcp_servers import Server
 from core.adapters.mcp_tools import McpTools
 from core.errors import BadConfiguration, ToolLost
 from core.tool import FREE, UNKNOWN, ToolPolicy, ToolResult
-from tests.worlds import retail_shop
+from tests.worlds import ready_servers, retail_shop
 
 ROOT = Path(__file__).parents[2]
 USUAL = timedelta(seconds=20)
@@ -35,7 +35,7 @@ def policy(tool: str, read_only: bool) -> ToolPolicy:
 def odd(folder: Path, **kept: Any) -> Server:
     given: dict[str, Any] = {
         "name": "odd",
-        "command": (sys.executable, "-m", "tests.adapters.odd_server"),
+        "command": ready_servers.command("tests.adapters.odd_server"),
         "url": None,
         "env": {"PYTHONPATH": str(ROOT)},
         "folder": folder,

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from console import cli, wiring
+from tests.worlds import ready_servers
 
 ROOT = Path(__file__).parents[2]
 DEMO = ROOT / "console" / "demo"
@@ -129,6 +130,10 @@ def sundry(tmp_path: Path) -> Path:
     text = (DEMO / "handoff.toml").read_text()
     text = text.replace('model = "claude-sonnet-5-5"', f'model = "{wiring.SCRIPTED}"')
     text = text.replace('hold_off_agent = "5s"', 'hold_off_agent = "0s"')
+    shop = json.dumps(ready_servers.command("console.demo.shop"))
+    usual = 'command = ["python", "-m", "console.demo.shop"]'
+    assert usual in text
+    text = text.replace(usual, f"command = {shop}")
     (folder / "handoff.toml").write_text(text)
     return folder / "handoff.toml"
 

@@ -13,6 +13,7 @@ from mcp.types import CallToolResult, TextContent
 
 from console.demo.shop_book import Refused, cents, money
 from console.demo.shop_data import CUSTOMERS, ORDERS
+from tests.worlds import ready_servers
 
 ROOT = Path(__file__).resolve().parents[2]
 WRITES = {
@@ -39,9 +40,10 @@ def words(result: CallToolResult) -> str:
 
 
 def parameters(db: Path) -> StdioServerParameters:
+    program, *words = ready_servers.command("console.demo.shop")
     return StdioServerParameters(
-        command=sys.executable,
-        args=["-m", "console.demo.shop"],
+        command=program,
+        args=words,
         env={"SHOP_DB": str(db), "SHOP_TODAY": "2026-03-10"},
         cwd=str(ROOT),
     )

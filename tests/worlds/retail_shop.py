@@ -18,7 +18,6 @@ import json
 import os
 import signal
 import socket
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -30,6 +29,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
 from mcp.server.stdio import stdio_server
 
+from tests.worlds import ready_servers
 from tests.worlds.retail_store import Shop
 from tests.worlds.retail_tools import KEY, TOOLS, Tool
 
@@ -40,7 +40,7 @@ _KINDS = {"string": _TEXT, "list": {"type": "array", "items": _TEXT}}
 
 def command(*arguments: str) -> list[str]:
     """The command line that starts the shop; it needs `environment` as well."""
-    return [sys.executable, "-m", "tests.worlds.retail_shop", *arguments]
+    return [*ready_servers.command("tests.worlds.retail_shop"), *arguments]
 
 
 def environment(
