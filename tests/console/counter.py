@@ -23,11 +23,12 @@ from core.lock import (
 )
 from core.ports import Transaction
 from core.stretch import ended
-from core.ticket import Arrival, Attachment, Json, RunId, TicketId, agent
+from core.ticket import Attachment, Json, RunId, TicketId, agent
 from core.turn import Prompt, PromptVersion, Run
 from store.transaction import SqlStore
 from tests.console.shown import ME
 from tests.console.steps import Numbered
+from tests.worlds.letters import letter
 
 RUN = RunId("R-1")
 MIRA = Operator(name="Mira", role=Role.AGENT)
@@ -62,20 +63,13 @@ class Counter:
     ) -> TicketId:
         """A buyer writes; a new ticket where none is named."""
         self.sent += 1
-        arrival = Arrival(
-            channel="mail",
-            external_id=f"m{self.sent}",
-            sender=sender,
+        arrival = letter(
+            f"m{self.sent}",
+            text,
+            TicketId(ticket) if ticket else None,
             subject=subject,
-            text=text,
-            sent_at=None,
-            ticket=TicketId(ticket) if ticket else None,
-            cc=(),
-            in_reply_to=None,
-            references=(),
+            sender=sender,
             attachments=files,
-            outgoing=False,
-            author=None,
         )
         return (await receive(self.store, self.ids, arrival)).ticket
 

@@ -108,6 +108,13 @@ class Terminal:
         """Whether a row has cells in reverse."""
         return any(cell.reverse for cell in self.emulated().buffer[row].values())
 
+    def looks(self, words: str) -> None:
+        """Looks at all tickets, until one may act on the one that says this."""
+        self.until("● live".encode())
+        self.keys("6")
+        self.shows(words)
+        self.wait(0.4)
+
     def wait(self, seconds: float) -> None:
         """Reads for so long: a panel is deaf at first."""
         end = time.monotonic() + seconds

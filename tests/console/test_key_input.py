@@ -38,10 +38,7 @@ async def test_bytes_that_are_no_text_and_a_coloured_paste_leave_the_desk_up(
 
     def look() -> None:
         with playing(sqlite_url) as shown:
-            shown.until("● live".encode())
-            shown.keys("6")
-            shown.shows("First text")
-            shown.wait(0.4)
+            shown.looks("First text")
             shown.keys("n")
             shown.shows("only colleagues see this")
             shown.sends(b"Gr\xfc\xdfe \x9b ")

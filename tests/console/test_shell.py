@@ -89,10 +89,7 @@ async def test_ctrl_z_in_the_middle_of_a_reply_goes_to_the_shell_and_takes_nothi
 
     def look() -> None:
         with playing(sqlite_url) as shown:
-            shown.until("● live".encode())
-            shown.keys("6")
-            shown.shows("First text")
-            shown.wait(0.4)
+            shown.looks("First text")
             shown.keys("t")
             shown.shows("YOU HOLD")
             shown.keys("rhalf a sent")
@@ -196,10 +193,7 @@ async def test_what_was_typed_right_before_the_terminal_was_closed_is_kept(
 
     def look() -> None:
         with terminal("-c", before + PLAY, sqlite_url) as shown:
-            shown.until("● live".encode())
-            shown.keys("6")
-            shown.shows("First text")
-            shown.wait(0.4)
+            shown.looks("First text")
             shown.keys("n")
             shown.shows("only colleagues see this")
             shown.keys("typed last")

@@ -34,10 +34,7 @@ class Unread:
 
     def write(self, shown: Terminal) -> None:
         """Returns when the note is kept: nobody waits for what is painted."""
-        shown.until("● live".encode())
-        shown.keys("6")
-        shown.shows("First text")
-        shown.wait(0.4)
+        shown.looks("First text")
         shown.keys("n")
         shown.shows("only colleagues see this")
         shown.keys("seen, ")

@@ -18,10 +18,11 @@ from console.wiring import RandomIds
 from core.decision import Operator, Role, Verdict
 from core.flows import intake, supervise
 from core.ports import Store
-from core.ticket import Arrival, TicketId
+from core.ticket import TicketId
 from core.tool import FREE, ToolSpec
 from tests.faults import shop
 from tests.worlds.brains import Brain, Call, Reply, calls_in, text_of
+from tests.worlds.letters import letter
 
 SUP = Operator(name="sup", role=Role.SUPERVISOR)
 ORDER = {"order_id": "W-1"}
@@ -114,21 +115,8 @@ async def says(
     store: Store, text: str, number: int, ticket: TicketId | None = TICKET
 ) -> intake.Received:
     """The buyer's message of that number; said twice it is stored once."""
-    arrival = Arrival(
-        channel="mail",
-        external_id=f"<m{number}@example.com>",
-        sender="buyer@example.com",
-        subject="My order",
-        text=text,
-        sent_at=None,
-        ticket=ticket if number > 1 else None,
-        cc=(),
-        in_reply_to=None,
-        references=(),
-        attachments=(),
-        outgoing=False,
-        author=None,
-    )
+    opened = ticket if number > 1 else None
+    arrival = letter(f"<m{number}@example.com>", text, opened)
     return await intake.receive(store, FixedIds(), arrival)
 
 

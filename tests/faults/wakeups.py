@@ -49,6 +49,7 @@ from store.transaction import SqlStore
 from tests.faults.kill import Stores, stores
 from tests.flows.world import BrainModel, world_on
 from tests.worlds.brains import Reply, text_of
+from tests.worlds.letters import letter
 
 _SOON = 20.0
 _TOGETHER = 100
@@ -107,21 +108,8 @@ async def one_round(
 
 
 def message(number: int, n: int, ticket: TicketId | None) -> Arrival:
-    return Arrival(
-        channel="mail",
-        external_id=f"<{number}.{n}@example.com>",
-        sender="buyer@example.com",
-        subject="Many at once",
-        text=f"This is message number {n}.",
-        sent_at=None,
-        ticket=ticket,
-        cc=(),
-        in_reply_to=None,
-        references=(),
-        attachments=(),
-        outgoing=False,
-        author=None,
-    )
+    text = f"This is message number {n}."
+    return letter(f"<{number}.{n}@example.com>", text, ticket, subject="Many at once")
 
 
 def _wrong(history: History, arrivals: int) -> list[str]:

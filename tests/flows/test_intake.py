@@ -13,6 +13,7 @@ from core.ticket import Arrival, Attachment, Origin, Status, TicketId
 from core.turn import Stop
 from store.transaction import SqlStore
 from tests.flows.world import ANA, World
+from tests.worlds.letters import letter
 from tests.zoo import HOSTILE
 
 
@@ -313,18 +314,4 @@ async def test_arrivals_from_two_processes_leave_no_gap(
 
 
 def _message(ticket: TicketId, external_id: str) -> Arrival:
-    return Arrival(
-        channel="mail",
-        external_id=external_id,
-        sender="buyer@example.com",
-        subject="",
-        text="hi",
-        sent_at=None,
-        ticket=ticket,
-        cc=(),
-        in_reply_to=None,
-        references=(),
-        attachments=(),
-        outgoing=False,
-        author=None,
-    )
+    return letter(external_id, "hi", ticket, subject="")

@@ -32,12 +32,13 @@ from core.history import History
 from core.journal import Body, Entry
 from core.limits import Limits
 from core.ports import Store
-from core.ticket import Arrival, Json, TicketId
+from core.ticket import Json, TicketId
 from core.tool import FREE, ToolResult, ToolSpec
 from core.turn import ModelResponse, Request, Stop, Usage
 from store.schema import outbox
 from tests.core.building import PROMPT, REFUND
 from tests.worlds.brains import Brain, Call, Reply, answers
+from tests.worlds.letters import letter
 from tests.worlds.message_answers import message_body
 from tests.worlds.message_rules import validate_request
 
@@ -219,21 +220,8 @@ class World:
     ) -> Received:
         """The buyer writes."""
         self.arrived += 1
-        arrival = Arrival(
-            channel="mail",
-            external_id=f"<m{self.arrived}@example.com>",
-            sender="buyer@example.com",
-            subject="My parcel",
-            text=text,
-            sent_at=None,
-            ticket=ticket,
-            cc=(),
-            in_reply_to=None,
-            references=(),
-            attachments=(),
-            outgoing=False,
-            author=None,
-        )
+        name = f"<m{self.arrived}@example.com>"
+        arrival = letter(name, text, ticket, subject="My parcel")
         arrival = replace(arrival, **more)  # type: ignore[arg-type]
         return await receive(self.store, self.house.ids, arrival)
 

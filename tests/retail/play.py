@@ -37,9 +37,10 @@ from console.wiring import RandomIds
 from core.decision import Operator, Role
 from core.flows import handoff, intake, replay
 from core.lock import Acquired
-from core.ticket import Arrival, TicketId
+from core.ticket import TicketId
 from store.transaction import SqlStore
 from tests.worlds import brains, postgres, ready, retail_shop, retail_store
+from tests.worlds.letters import letter
 from tests.worlds.messages_api import MessagesApi
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "retail"
@@ -152,21 +153,8 @@ async def play(table: Table, way: str) -> Played:
 
 async def _arrive(store: SqlStore, table: Table) -> TicketId:
     task = str(table.task["id"])
-    arrival = Arrival(
-        channel="mail",
-        external_id=f"task-{task}",
-        sender="buyer@example.com",
-        subject="Please help",
-        text=f"{brains.marker(task)} Please do what we agreed.",
-        sent_at=None,
-        ticket=None,
-        cc=(),
-        in_reply_to=None,
-        references=(),
-        attachments=(),
-        outgoing=False,
-        author=None,
-    )
+    text = f"{brains.marker(task)} Please do what we agreed."
+    arrival = letter(f"task-{task}", text, subject="Please help")
     received = await intake.receive(store, RandomIds(), arrival)
     return received.ticket
 
