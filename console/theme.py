@@ -5,7 +5,7 @@ Every text colour has a contrast of at least 4.5:1 on its ground. A theme that
 doesn't know our names gets them made from its own colours.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from textual.color import Color
 from textual.theme import Theme
@@ -77,6 +77,10 @@ LIGHT = Theme(
 )
 
 
+LEAST = 4.5
+"""The contrast that a text has at least on its ground."""
+
+
 def made_from(theme: Theme) -> Mapping[str, str]:
     """Our names in another theme's colours."""
     fore, back = theme.foreground or "", theme.background or ""
@@ -103,12 +107,41 @@ def made_from(theme: Theme) -> Mapping[str, str]:
         )
     text = Color.parse(fore or ("#e0e0e0" if theme.dark else "#1e1e1e"))
     ground = Color.parse(back or ("#121212" if theme.dark else "#efefef"))
-    return named | {
-        "dim": ground.blend(text, 0.72).hex,
-        "faint": ground.blend(text, 0.6).hex,
+    under = ground.blend(Color.parse(theme.primary), 0.15)
+    grounds = (ground, ground.blend(text, 0.05), ground.blend(text, 0.1), under)
+    dims = {"dim": ground.blend(text, 0.72).hex, "faint": ground.blend(text, 0.6).hex}
+    texts = {n: _legible(Color.parse(c), grounds) for n, c in (named | dims).items()}
+    return {n: c.hex for n, c in texts.items()} | {
         "rule": ground.blend(text, 0.2).hex,
-        "bar": ground.blend(text, 0.05).hex,
-        "under": ground.blend(Color.parse(theme.primary), 0.3).hex,
-        "still": ground.blend(text, 0.1).hex,
+        "bar": grounds[1].hex,
+        "still": grounds[2].hex,
+        "under": under.hex,
         "on-solid": ground.hex,
     }
+
+
+def _legible(colour: Color, grounds: Sequence[Color]) -> Color:
+    """The colour, moved away from the grounds as far as it takes to be read there."""
+    ends = (Color(0, 0, 0), Color(255, 255, 255))
+    away = max(ends, key=lambda end: _contrast(end, grounds[0]))
+    steps = (colour.blend(away, n / 20) for n in range(20))
+    fit = (c for c in steps if min(_contrast(c, g) for g in grounds) >= LEAST)
+    return next(fit, away)
+
+
+def _contrast(one: Color, other: Color) -> float:
+    """As WCAG 2 reckons it."""
+    dark, light = sorted((_luminance(one), _luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def _luminance(colour: Color) -> float:
+    red, green, blue = (
+        part / 12.92 if part <= _LINEAR else ((part + 0.055) / 1.055) ** 2.4
+        for part in colour.normalized
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+_LINEAR = 0.04045
+"""Up to here a channel's light grows as its number."""

@@ -174,14 +174,19 @@ def ends(left: Line, right: Line, width: int) -> Line:
 
 
 def wrap(text: str, width: int) -> list[str]:
-    """Cleansed text in lines of at most so many cells, broken between words."""
+    """Cleansed text in lines of at most so many cells, broken between words.
+
+    What is moved in stays so in each line that it is broken into.
+    """
     width = max(width, 4)
     out: list[str] = []
     for part in steady(text).split("\n"):
         if len(part) <= width and (part.isascii() or cells(part) <= width):
             out.append(part)
         else:
-            out.extend(_greedy(part, width))
+            bare = part.lstrip(" ")
+            margin = part[: min(len(part) - len(bare), width // 2)]
+            out += [margin + p for p in _greedy(bare, width - len(margin))]
     return out
 
 

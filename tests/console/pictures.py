@@ -15,9 +15,13 @@ from pathlib import Path
 
 import resvg_py
 from PIL import Image
+from rich.cells import cell_len
+from textual.geometry import Spacing
 from textual.widgets import Input, TextArea
 
 from console.app import HandoffApp
+from console.theme import LEAST
+from tests.console.test_words import contrast
 
 PICTURES = Path(__file__).parents[2] / "screenshots"
 FONTS = Path("/usr/share/fonts/truetype")
@@ -64,6 +68,24 @@ def _drawn(app: HandoffApp) -> str:
 def _painted(app: HandoffApp) -> str:
     strips = app.screen._compositor.render_strips()
     return "\n".join(f"{s.text!r}{s.style}" for strip in strips for s in strip)
+
+
+def weak(app: HandoffApp) -> list[tuple[str, str, str]]:
+    """Words that don't stand out from their ground; not what a panel has dimmed."""
+    panel = app.screen.query("#panel")
+    inside = panel.first().region.shrink(Spacing.all(1)) if panel else app.screen.region
+    found: list[tuple[str, str, str]] = []
+    for y, strip in enumerate(app.screen._compositor.render_strips()):
+        x = 0
+        for text, style, _ in strip:
+            where, x = (x, y), x + cell_len(text)
+            told = inside.contains(*where) and any(c.isalnum() for c in text)
+            if told and style and style.color and style.bgcolor:
+                ends = style.color, style.bgcolor
+                front, ground = (c.get_truecolor().hex for c in ends)
+                if contrast(front, ground) < LEAST:
+                    found.append((text, front, ground))
+    return found
 
 
 @dataclass

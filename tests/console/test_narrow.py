@@ -15,7 +15,17 @@ from console.widgets.bars import Top, lost_line, top_lines
 from console.widgets.composer import Composer
 from console.widgets.line_view import LineView
 from console.widgets.queue_lines import queue_line
-from console.widgets.spans import cells, clip, cut, fit, folded, line, plain, width_of
+from console.widgets.spans import (
+    cells,
+    clip,
+    cut,
+    fit,
+    folded,
+    line,
+    plain,
+    width_of,
+    wrap,
+)
 from console.wording import VIEWS, state_of
 from tests.console.counter import Counter
 from tests.console.sample_desk import COUNTS
@@ -81,6 +91,15 @@ def test_the_views_keep_their_keys_and_counts_at_every_width() -> None:
         assert [n for n in numbers[:-1] if n not in text] == []
     found = plain(top_lines(replace(top, filter="kitchen"), 80))
     assert "/ kitchen" in found
+
+
+def test_a_broken_line_stays_as_far_in_as_it_was() -> None:
+    assert wrap('{\n    "text": "one two three"\n}', 16) == [
+        "{",
+        '    "text": "one',
+        '    two three"',
+        "}",
+    ]
 
 
 async def test_help_and_questions_are_wrapped_beside_the_scroll_bar(

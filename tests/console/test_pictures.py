@@ -11,7 +11,7 @@ from console.app import HandoffApp
 from console.live import Lost
 from console.widgets.timeline import Timeline
 from core.tool import ToolSpec
-from tests.console.pictures import Album
+from tests.console.pictures import Album, weak
 from tests.console.scene_store import SceneStore
 from tests.console.shown import NOW
 from tests.console.steps import app_on, desk_of, done, press, screen_text, until
@@ -55,6 +55,7 @@ class Tour:
             self.app.theme = f"handoff-{theme}"
             await done(self.pilot)
             await self.album.keep(self.app, f"{name}-{self.width}-{theme}")
+            assert weak(self.app) == []
             strips = self.app.screen._compositor.render_strips()
             assert {strip.cell_length for strip in strips} == {self.width}
 
@@ -119,6 +120,8 @@ class Tour:
             if name == "card":
                 await until(self.pilot, lambda: self.app.screen.spec)
                 await press(self.pilot, "e")
+                await press(self.pilot, *"480.00")
+                await self.says("480.00")
                 await self.says("yours to decide")
                 await self.keep("override")
                 await press(self.pilot, "escape")

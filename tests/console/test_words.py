@@ -6,12 +6,13 @@ from decimal import Decimal
 
 import pytest
 from textual.color import Color
+from textual.theme import BUILTIN_THEMES
 
 from console.canned import values_of
 from console.keymap import Here, command_for, key_named, with_keys, wrong_key
 from console.keytable import COMMANDS
 from console.overview import Overview
-from console.theme import DARK, LIGHT
+from console.theme import DARK, LIGHT, made_from
 from console.when import moment
 from console.widgets.banner import banner_line
 from console.widgets.card_lines import card_lines, inline_lines
@@ -52,6 +53,20 @@ def test_every_text_stands_out_from_every_ground_that_it_is_on(theme) -> None:
         if ratio < 4.5:
             weak.append(("on-solid", name, round(ratio, 2)))
     assert weak == []
+
+
+OTHERS = sorted(n for n, t in BUILTIN_THEMES.items() if not t.ansi)
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_every_text_stands_out_in_the_librarys_own_themes_too(name: str) -> None:
+    theme = BUILTIN_THEMES[name]
+    made = made_from(theme)
+    grounds = [made[n] for n in ("bar", "under", "still")]
+    grounds.append(theme.background or made["on-solid"])
+    weak = [(t, g) for t in TEXTS for g in grounds if contrast(made[t], g) < 4.5]
+    solids = [n for n in ON_SOLID if contrast(made["on-solid"], made[n]) < 4.5]
+    assert (weak, solids) == ([], [])
 
 
 def contrast(one: str, other: str) -> float:
