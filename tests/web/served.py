@@ -79,6 +79,8 @@ async def served(
     said = ""
     while not said.rstrip().endswith("}"):
         line = await process.stdout.readline()
+        if not line:
+            await process.communicate()
         assert line, f"it ended: {said}"
         said += line.decode()
     try:
