@@ -401,8 +401,10 @@ class DeskPanes(Front, inherit_bindings=False):
         kept = "  Your draft is kept." if self.drafts.text(ticket, "reply") else ""
         if standing.held_by is not None:
             who = one_line(standing.held_by, 30)
+            there = self.presence_words().get(standing.held_by, "")
+            does = there if there.startswith(",") else " and writes"  # or is away
             return line(
-                (f"{who} holds it and writes.{kept} ", "dim"),
+                (f"{who} holds it{does}.{kept} ", "dim"),
                 Span(self.keys["note"], "key", "note"),
                 (" leaves a note", "dim"),
             )

@@ -22,6 +22,9 @@ from core.ticket import TicketId
 
 _SLEEP = "snooze"
 
+_REST = 9
+"""Rows of the panel besides its head, the drafts and the list."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sleep:
@@ -116,10 +119,18 @@ class GiveBackPanel(Panel[Answer]):
             for mode, text in self.drafts.items()
         ]
         keeps = " keeps it   " if self.discards else " discards it   "
-        keys = line(("D", "key"), (keeps, "dim"), ("E", "key"), (" on with it", "dim"))
+        keys = line(
+            ("D", "key"), (keeps, "dim"), ("E", "key"), (" goes on writing", "dim")
+        )
         self.query_one("#panel-drafts", LineView).draw(
             lambda width: [*folded(lines, width), keys, EMPTY]
         )
+
+    def on_resize(self) -> None:
+        """Leaves the list what is left of a low screen: the keys are always seen."""
+        drafts = len(self.drafts) + 2 if self.drafts else 0
+        room = self.app.size.height * 92 // 100 - _REST - len(self._head()) - drafts
+        self.query_one(Choices).styles.max_height = max(3, min(16, room))
 
     def _head(self) -> list[Line]:
         lines = [line(("Give back ", "strong"), (self.ticket, "strong")), EMPTY]

@@ -190,6 +190,33 @@ async def test_f103_who_types_on_one_desk_is_seen_on_another_and_by_commands(
                 await done(noor)
 
 
+async def test_who_has_left_is_seen_to_have_left_without_a_key(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("Where is it?")
+    hers, his = app_on(counter.store, me=MIRA), app_on(counter.store)
+    async with his.run_test(size=(160, 45)) as noor:
+        await all_view(noor, his)
+        await shown(noor, his, ticket)
+        async with hers.run_test(size=(160, 45)) as mira:
+            await all_view(mira, hers)
+            await shown(mira, hers, ticket)
+            await held(mira, hers)
+            await press(mira, "r", *"Hello", "escape")
+            wanted = {"Mira": "watching", "Noor": "watching"}
+            while await doings(counter, ticket) != wanted:
+                await done(mira)
+            await press(mira, "escape", "q")
+            await until(mira, lambda: "Leave?" in screen_text(hers))
+            await until(mira, lambda: hers.screen.listening)
+            await press(mira, "y")
+            while hers.is_running:
+                await done(noor)
+        assert await doings(counter, ticket) == {"Noor": "watching"}
+        desk_of(his)._said_at = 0.0  # the next report is due
+        await until(noor, lambda: "Mira, console closed" in screen_text(his))
+
+
 async def doings(counter: Counter, ticket: TicketId) -> dict[object, object]:
     there = await counter.store.read(lambda tx: tx.presences())
     return {p["operator"]: p["doing"] for p in presence(ticket, there)}  # type: ignore[union-attr,index,call-overload,misc]

@@ -155,3 +155,26 @@ async def test_rule_01_what_a_colleague_has_since_is_not_taken_back_and_it_is_sa
         await press(pilot, "u")
         await until(pilot, lambda: "Mira holds the ticket now" in told(app))
         assert len((await stored(counter.store, ticket)).journal) == before
+
+
+async def test_the_panel_s_keys_are_seen_on_a_low_screen_whatever_stands_above_them(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("Where?")
+    async with sitting(counter.store, size=(80, 24)) as (pilot, app):
+        await shown(pilot, app, ticket)
+        panel = GiveBackPanel(
+            ticket,
+            names=["Mira", "Sam", "Bo", "Cy", "Di", "Edda"],
+            workers=0,
+            unread=True,
+            seen=1,
+            withheld=2,
+            drafts={"reply": "Hello", "note": "x"},
+        )
+        app.push_screen(panel)
+        await until(pilot, lambda: "esc keeps it" in screen_text(app))
+        await until(pilot, lambda: panel.listening)
+        await press(pilot, "e")
+        await until(pilot, lambda: "▸ to Edda" in screen_text(app))
+        assert "Unsent note: “x”" in screen_text(app)
