@@ -352,8 +352,13 @@ class Desk(DeskUpsets):
         """
         self.touched()
         self.stay()
-        if self.typed_on(event):
-            return True
+        self.answering = True
+        try:
+            return self.typed_on(event) or self._answer(event)
+        finally:
+            self.answering = False
+
+    def _answer(self, event: events.Key) -> bool:
         here = self.here()
         command = None if here.typing else command_for(self.commands, event.key, here)
         if command is not None:
@@ -361,7 +366,7 @@ class Desk(DeskUpsets):
         elif needed := needed_for(self.commands, event.key, here):
             writing = writes_for(self.commands, event.key)
             if not writing or not self.write_later(writing):
-                self.tell(self.after_dropped(needed), good=False)
+                self.tell(needed, good=False)
         return command is not None
 
     def on_key(self, event: events.Key) -> None:

@@ -5,6 +5,7 @@ from contextlib import suppress
 from textual.widgets import Input
 
 from console.screens.desk_panes import DeskPanes
+from console.screens.pace import paced
 from console.widgets.composer import Composer, Editor
 from console.widgets.line_view import LineView
 from console.widgets.one_line import OneLine
@@ -15,13 +16,21 @@ from core.errors import StoreUnreachable
 from core.journal import Message, Note
 from core.ticket import TicketId
 
+PAUSE = 1.0
+"""Seconds without a key after which somebody has noticed that they write nowhere."""
+
 
 class DeskMoving(DeskPanes, inherit_bindings=False):
-    """The commands that change nothing but what is looked at."""
+    """The commands that change nothing but what is looked at.
+
+    Attributes:
+        answering: Whether what is told now answers the key that was just pressed.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self._before_find = "queue"
+        self.answering = False
 
     # Moving
 
@@ -289,10 +298,15 @@ class DeskMoving(DeskPanes, inherit_bindings=False):
         if self.history is not None:
             self.paint_ticket(self.history)
 
+    def _after_dropped(self, words: str) -> str:
+        """A notice that takes the place of one that a key before it did nothing."""
+        dropped = paced(self.app).dropped(PAUSE)
+        return f"{dropped[0].upper()}{dropped[1:]}. {words}" if dropped else words
+
     def tell(self, words: str, *, good: bool = True) -> None:
         """One line about what the person just did."""
         self.notify(
-            words,
+            self._after_dropped(words) if self.answering else words,
             severity="information" if good else "warning",
             markup=False,
             timeout=4,

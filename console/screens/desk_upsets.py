@@ -13,16 +13,13 @@ from typing_extensions import override
 
 from console.keymap import command_for, possible
 from console.screens.card import CardPanel
+from console.screens.desk_moving import PAUSE
 from console.screens.desk_notices import DeskNotices
-from console.screens.pace import paced
 from console.screens.panel import Panel
 from console.widgets.queue import Queue
 from console.widgets.timeline import Timeline
 from core.cleanse import one_line
 from core.ticket import TicketId
-
-_PAUSE = 1.0
-"""Seconds without a key after which somebody has noticed that they write nowhere."""
 
 _LATE = 5.0
 """Seconds between two ticks after which the clock was set, or time stood still."""
@@ -98,7 +95,7 @@ class DeskUpsets(DeskNotices, inherit_bindings=False):
             if not text:
                 self._later = None
             return text or event.key == "escape"
-        if now - self._typed_on > _PAUSE:
+        if now - self._typed_on > PAUSE:
             return False
         command = command_for(self.commands, event.key, self.here())
         if command is not None and command.id == "take":
@@ -107,13 +104,8 @@ class DeskUpsets(DeskNotices, inherit_bindings=False):
         if text and not self._typed_told:
             self._typed_told = True
             words = "You write nowhere yet: no key acts until you pause"
-            self.tell(self.after_dropped(words), good=False)
+            self.tell(words, good=False)
         return text
-
-    def after_dropped(self, words: str) -> str:
-        """A notice that takes the place of one that a key before it did nothing."""
-        dropped = paced(self.app).dropped(_PAUSE)
-        return f"{dropped[0].upper()}{dropped[1:]}. {words}" if dropped else words
 
     def chart_gone(self, ticket: TicketId) -> None:
         """The ticket on the screen is not in the store any more."""

@@ -1,12 +1,12 @@
 """What every panel above the desk has: a box, `esc` closes it, `tab` moves inside.
 
 For its first 300 milliseconds a panel ignores keys, so that a key meant for the desk
-never acts on what has just come up. A key that was ignored is told in the panel's own
-line of keys: nobody waits for what they have not done.
+never acts on what has just come up. A key that was ignored is told right above the
+panel's line of keys: nobody waits for what they have not done.
 
 What a panel asks for, it hands over by `answer`, and only there. Where the answer is an
 act (`hand_to`), the panel stays with all that is written in it until that is stored;
-a refusal that only the store knows is told in its line of keys, and one goes on there.
+a refusal that only the store knows is told there too, and one goes on.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ from console.keymap import key_named, shown
 from console.screens.front import KeysFirst
 from console.widgets.choices import Choices
 from console.widgets.line_view import LineView, Painted
-from console.widgets.spans import EMPTY, Line, paragraph
+from console.widgets.spans import Line, paragraph
 
 R = TypeVar("R")
 
@@ -31,7 +31,7 @@ DEAF = 0.3
 """Seconds for which a new panel ignores keys."""
 
 TOLD = 2.5
-"""Seconds for which a panel's line of keys says why a key did nothing."""
+"""Seconds for which a panel says why a key did nothing."""
 
 SLOW = 0.2
 """Seconds after which a panel says that its answer is still being stored."""
@@ -70,7 +70,7 @@ class Panel(KeysFirst, ModalScreen[R | None], Generic[R], inherit_bindings=False
         super().__init__()
         self.listening = False
         self._telling: Timer | None = None
-        self._keys_then: Line | None = None
+        self._told_lines = LineView(id="panel-told")
         self._act: Callable[[R], None] | None = None
         self._busy = self._stored = self._refused = False
         self.went_on = False
@@ -78,20 +78,24 @@ class Panel(KeysFirst, ModalScreen[R | None], Generic[R], inherit_bindings=False
     def on_mount(self) -> None:
         """Starts to listen a little later."""
         self.set_timer(DEAF, self._listen)
+        for keys in self.query("#panel-keys"):
+            self.query_one("#panel").mount(self._told_lines, before=keys)
 
     def _listen(self) -> None:
         self.listening = True
 
     def tell(self, words: str) -> None:
-        """Says in the line of keys, for a while, why a key did nothing."""
+        """Says above the line of keys, for a while, why a key did nothing.
+
+        What the keys do stays in sight. It takes the blank row above them first, so
+        that a line of it moves nothing.
+        """
         self._refused = False
-        for view in self.query("#panel-keys").results(LineView):  # none at first
-            if self._telling is not None:
-                self._telling.stop()
-            elif self._keys_then is None:
-                self._keys_then = view.lines[0] if view.lines else EMPTY
-            view.draw(lambda width: paragraph(words, width, "wait-strong"))
-            self._telling = self.set_timer(TOLD, self._told)
+        if self._telling is not None:
+            self._telling.stop()
+        self._told_lines.draw(lambda width: paragraph(words, width, "wait-strong"))
+        self.add_class("-telling")
+        self._telling = self.set_timer(TOLD, self._told)
 
     # The answer
 
@@ -124,10 +128,6 @@ class Panel(KeysFirst, ModalScreen[R | None], Generic[R], inherit_bindings=False
         if self.is_attached:
             self.tell(words)
             self._refused = True
-            keys = self._keys_then or EMPTY
-            self.query_one("#panel-keys", LineView).draw(
-                lambda width: [*paragraph(words, width, "wait-strong"), EMPTY, keys]
-            )
 
     def _still_busy(self) -> None:
         if self._busy:
@@ -135,15 +135,11 @@ class Panel(KeysFirst, ModalScreen[R | None], Generic[R], inherit_bindings=False
 
     def _told(self) -> None:
         self._telling = None
-        if self._refused:
-            return
-        self.show_keys(self._keys_then or EMPTY)
+        self.set_class(self._refused, "-telling")
 
     def show_keys(self, keys: Line) -> None:
-        """Shows what the keys do now, once there is nothing more urgent to say."""
-        self._keys_then = keys
-        if self._telling is None and not self._refused:
-            self.query_one("#panel-keys", LineView).show([keys])
+        """Shows what the keys do now."""
+        self.query_one("#panel-keys", LineView).show([keys])
 
     @property
     def typing(self) -> bool:

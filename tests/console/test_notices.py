@@ -1,6 +1,7 @@
 """Where it is told what happened, and that nothing important lies under it."""
 
 import pytest
+from textual import events
 
 from console.screens.decision import DecisionPanel
 from console.screens.pace import Pace
@@ -17,6 +18,7 @@ from tests.console.steps import (
     press,
     screen_text,
     sitting,
+    told,
     until,
 )
 
@@ -93,11 +95,12 @@ async def test_a_key_for_a_card_that_does_not_listen_yet_is_told_in_its_line(
         assert isinstance(panel, DecisionPanel)
         panel.listening = False
         await press(pilot, "y")
-        told = "pressed too soon, nothing was done: once more"
-        await until(pilot, lambda: told in screen_text(app))
+        why = "pressed too soon, nothing was done: once more"
+        await until(pilot, lambda: why in screen_text(app))
         assert app.screen is panel
-        await until(pilot, lambda: "esc Cancel" in screen_text(app), "its keys again")
-        assert told not in screen_text(app)
+        assert "esc Cancel" in screen_text(app)  # what the keys do stays in sight
+        await until(pilot, lambda: why not in screen_text(app), "for a while only")
+        assert "esc Cancel" in screen_text(app)
 
 
 async def test_a_key_that_comes_too_fast_on_a_panel_is_told_in_its_line(
@@ -111,9 +114,21 @@ async def test_a_key_that_comes_too_fast_on_a_panel_is_told_in_its_line(
         await until(pilot, lambda: app.screen.listening)
         app.pace = Pace(before=60, after=0.25)
         await press(pilot, "y", "y")
-        told = "keys came too fast, still here: once more"
-        await until(pilot, lambda: told in screen_text(app))
-        await until(pilot, lambda: "y leave" in screen_text(app), "its keys again")
+        why = "keys came too fast, still here: once more"
+        await until(pilot, lambda: why in screen_text(app))
+        assert "y leave" in screen_text(app)
+
+
+async def test_a_key_for_a_panel_that_did_not_come_up_says_so_beside_what_it_did(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("Hello?")
+    async with sitting(counter.store) as (pilot, app):
+        await held(pilot, app)
+        app.pace = Pace(before=0, after=5, burst=0)
+        for key in "qy":
+            app.post_message(events.Key(key, key))
+        await until(pilot, lambda: f"Still here. {ticket} is copied" in told(app))
 
 
 async def test_a_card_that_was_not_read_whole_says_so_where_y_was_pressed(
