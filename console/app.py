@@ -37,6 +37,7 @@ from console.screens.job_control import (
     stand_still,
 )
 from console.screens.key_input import read_whatever_comes
+from console.screens.notices import NoticingApp
 from console.screens.opening import Opening
 from console.screens.output import Output, never_wait_for_it
 from console.screens.pace import Pace, PacedApp
@@ -78,7 +79,7 @@ async def _taken_up(by: MessagePump) -> None:
         await taken.wait()
 
 
-class HandoffApp(PacedApp, inherit_bindings=False):
+class HandoffApp(PacedApp, NoticingApp, inherit_bindings=False):
     """The console on one store, for one operator.
 
     Attributes:

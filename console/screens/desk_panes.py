@@ -398,18 +398,19 @@ class DeskPanes(Front, inherit_bindings=False):
                 (to, "text"),
                 (also, "wait"),
             )
-        kept = "  Your draft is kept." if self.drafts.text(ticket, "reply") else ""
+        kept = "Your draft is kept. " if self.drafts.text(ticket, "reply") else ""
         if standing.held_by is not None:
             who = one_line(standing.held_by, 30)
             there = self.presence_words().get(standing.held_by, "")
             does = there if there.startswith(",") else " and writes"  # or is away
             return line(
-                (f"{who} holds it{does}.{kept} ", "dim"),
+                (f"{who} holds it{does}. {kept}", "dim"),
                 Span(self.keys["note"], "key", "note"),
                 (" leaves a note", "dim"),
             )
+        take = "it over to go on" if kept else "the ticket over to write yourself"
         return line(
-            (f"Take the ticket over to write yourself:{kept} ", "dim"),
+            (f"{kept}Take {take}: ", "dim"),
             Span(self.keys["take"], "key", "take"),
             ("   note: ", "dim"),
             Span(self.keys["note"], "key", "note"),

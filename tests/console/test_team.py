@@ -18,6 +18,7 @@ from tests.console.shown import ME
 from tests.console.steps import (
     app_on,
     desk_of,
+    held,
     pane_text,
     press,
     screen_text,
@@ -110,6 +111,25 @@ async def test_a_snoozed_ticket_sleeps_and_no_time_is_told(counter: Counter) -> 
         assert standing.snoozed_until is not None
         await press(pilot, "6")
         await until(pilot, lambda: "asleep until" in screen_text(app))
+
+
+async def test_who_lets_a_ticket_sleep_reads_of_the_draft_and_then_of_the_keys(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("Where is it?")
+    app = app_on(counter.store)
+    async with app.run_test(size=WIDE) as pilot:
+        await read(pilot, app)
+        await held(pilot, app)
+        await press(pilot, "r", *"half a rep")
+        drafts = desk_of(app).drafts
+        await until(pilot, lambda: drafts.text(ticket, "reply") == "half a rep")
+        await press(pilot, "escape", "z")
+        await until(pilot, lambda: app.screen is not desk_of(app))
+        await until(pilot, lambda: app.screen.listening)
+        await answered(pilot, app, "3h")
+        words = "Your draft is kept. Take it over to go on: t   note: n"
+        await until(pilot, lambda: words in screen_text(app))
 
 
 async def test_a_question_says_what_it_needs_and_is_answered_by_either_key(

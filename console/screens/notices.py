@@ -1,0 +1,50 @@
+"""Notices, of which the newest alone is shown, and what lies under the one before.
+
+The library may lose track of the cells of a notice that gives way to another (8.2.8:
+a scroll of its rack makes the compositor forget where the old one was): they would stay
+on the terminal until somebody else paints there. So the rows of notices are painted
+again shortly after one came, and once it has gone.
+"""
+
+from textual.app import App
+from textual.geometry import Region
+from textual.notifications import SeverityLevel
+from typing_extensions import override
+
+_AFTER = (0.05, 0.15)
+"""Seconds after which another notice has taken the place of the one before."""
+
+_GONE = 0.1
+"""Seconds after its end in which a notice has gone."""
+
+_TOP = 4
+"""Rows at the top among which the one of the notices is, where it is not the last."""
+
+
+class NoticingApp(App[None], inherit_bindings=False):
+    """An app on whose screen nothing is left of a notice."""
+
+    @override
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = True,
+    ) -> None:
+        """Tells something; leaves nothing of what was told before."""
+        super().notify(
+            message, title=title, severity=severity, timeout=timeout, markup=markup
+        )
+        ends = self.NOTIFICATION_TIMEOUT if timeout is None else timeout
+        for after in (*_AFTER, ends + _GONE):
+            self.set_timer(after, self._paint_under_notices)
+
+    def _paint_under_notices(self) -> None:
+        for screen in self.screen_stack[-1:]:  # none once the app has ended
+            width, height = screen.size
+            screen.refresh(
+                Region(0, 0, width, min(_TOP, height)), Region(0, height - 1, width, 1)
+            )
