@@ -238,7 +238,9 @@ class Delivery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refused:
-    """Something was tried and a rule said no.
+    """Something was tried and a rule said no, where that is evidence.
+
+    Which of what people try in vain is kept is decided in `flows.person`.
 
     Attributes:
         call: For a tool call: its id.

@@ -135,7 +135,8 @@ async def test_f115_a_release_that_is_not_stored_is_never_told_as_done(
         before = len(told(app))
         line.cut = True
         await press(pilot, "enter")
-        await until(pilot, lambda: "desk.db can't be reached" in told(app)[before:])
+        await until(pilot, lambda: "desk.db can't be reached" in screen_text(app))
+        assert isinstance(app.screen, GiveBackPanel)
         assert "back" not in told(app)[before:]
         assert "YOU HOLD" in pane_text(app, "banner")
         assert (await stored(counter.store, ticket)).standing.held_by == ME.name
