@@ -21,7 +21,7 @@ from core.ledger import OnObject, Sums
 from core.ports import HERE, Damaged, Pause, Presence
 from core.quarantine import unreadable
 from core.standing import Approval, Standing, approval
-from core.ticket import UNKNOWN_TIME, JsonObject, Status, TicketId
+from core.ticket import UNKNOWN_TIME, JsonObject, Status
 
 VIEWS = (
     ("1", "human", "needs a person", "person"),
@@ -190,14 +190,18 @@ def proposal_words(decision: Decision | None) -> str | None:
 
 
 def on_object_words(
-    one: OnObject, here: TicketId, now: datetime, zone: tzinfo | None
+    one: OnObject, beside: Decision, now: datetime, zone: tzinfo | None
 ) -> str:
-    """What stands on an object: `40.00 EUR refund_order, done on T-1 12 Nov`."""
+    """What stands on an object beside a decision: `40.00 EUR done on T-1, 12 Nov`.
+
+    Its tool is named where it is another.
+    """
     amount = money(one.amount, one.currency)
-    what = f"{amount} {one_line(one.tool, 30)}".strip()
-    where = "this ticket" if one.ticket == here else one_line(one.ticket, 24)
+    tool = "" if one.tool == beside.tool and amount else one_line(one.tool, 30)
+    what = f"{amount} {tool}".strip()
+    where = "this ticket" if one.ticket == beside.ticket else one_line(one.ticket, 24)
     state = _ON_OBJECT.get(one.state, one_line(one.state, 20))
-    return f"{what}, {state} on {where}, {when(one.at, now, zone)}"
+    return f"{what} {state} on {where}, {when(one.at, now, zone)}"
 
 
 _ON_OBJECT = {

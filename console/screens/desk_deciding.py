@@ -76,7 +76,14 @@ class DeskDeciding(DeskSleeping, inherit_bindings=False):
             queue.select(queue.below)
 
     def bring_next_card(self, history: History) -> None:
-        """Opens the card of a ticket that was moved to for it, now that it is read."""
+        """Opens the card of a ticket that was moved to for it, now that it is read.
+
+        What lies beneath is painted before: no card stands over another's ticket.
+        """
         if history.ticket.id == self._next_card and self.is_current:
+            self.call_after_refresh(self._bring, history.ticket.id)
+
+    def _bring(self, ticket: TicketId) -> None:
+        if ticket == self._next_card == self.ticket() and self.is_current:
             self._next_card = None
             self._open_card(came=True)

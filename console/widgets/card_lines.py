@@ -220,7 +220,7 @@ def _also(decision: Decision, sight: Sight) -> list[Line]:
     if left > 0:
         lines.append(line((f"{'':<{_COLUMN}}{left:,} more, and last", "wait")))
     for one in found[-_ALSO:]:
-        said = on_object_words(one, decision.ticket, sight.now, sight.zone)
+        said = on_object_words(one, decision, sight.now, sight.zone)
         lines += named("", said, sight.width, role="wait", column=_COLUMN)
     return lines
 

@@ -231,7 +231,7 @@ async def test_a_card_says_what_another_ticket_did_or_wants_on_the_same_order(
     async with sitting(counter.store) as (pilot, app):
         await card_opened(pilot, app)
         await until(pilot, lambda: "already on O-1: 40.00 EUR" in card(app))
-        waits = f"40.00 EUR refund_order, waits for a decision on {other}"
+        waits = f"40.00 EUR waits for a decision on {other}"
         assert waits in " ".join(card(app).split())
         await until(pilot, lambda: app.screen.read_whole)
         third = await counter.writes("And me.")
