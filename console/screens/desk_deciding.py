@@ -6,7 +6,7 @@ else. `y` closed the one card and would approve on the next, so there it counts 
 after a while (`decision`).
 """
 
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine
 from functools import partial
 
 from console.screens.acts import Said
@@ -16,7 +16,6 @@ from console.widgets.queue import Queue
 from core.decision import Decision
 from core.history import History
 from core.ticket import TicketId
-from core.tool import ToolSpec
 
 
 class DeskDeciding(DeskSleeping, inherit_bindings=False):
@@ -26,7 +25,6 @@ class DeskDeciding(DeskSleeping, inherit_bindings=False):
         super().__init__()
         self._one_by_one = False
         self._next_card: TicketId | None = None
-        self._tools: Mapping[str, ToolSpec] = {}
 
     def stay(self) -> None:
         """No card comes up by itself: a key was pressed for something else."""
@@ -50,18 +48,11 @@ class DeskDeciding(DeskSleeping, inherit_bindings=False):
         self.act(self._learn_tool(panel))
 
     async def _learn_tool(self, panel: DecisionPanel) -> Said:
-        """Asks the tool server for the schema; that may take a while, or fail.
-
-        Meanwhile the card goes by what the last card heard: the verdict itself is
-        judged anew when it is stored.
-        """
+        """Asks the tool server for the schema; that may take a while, or fail."""
         if self.services.tools is not None:
-            tool = panel.decision.tool
-            if tool in self._tools:
-                panel.learn(self._tools[tool])
-            self._tools = await self.services.tools()
-            if panel.is_attached and panel.spec != self._tools.get(tool):
-                panel.learn(self._tools.get(tool))
+            tools = await self.services.tools()
+            if panel.is_attached:
+                panel.learn(tools.get(panel.decision.tool))
         return Said(words="", done=True)
 
     def _ruled(self, decision: Decision, ruling: Ruling) -> Coroutine[None, None, Said]:

@@ -114,13 +114,12 @@ async def test_another_amount_is_typed_at_once_however_late_the_tool_is_known(
         await until(pilot, lambda: "within the policy" in screen_text(app))
         await press(pilot, "escape", "escape")
         await until(pilot, lambda: app.screen is desk_of(app))
-        tools.may.clear()
-        await press(pilot, "a")  # the next card knows what the last one heard
-        await until(pilot, lambda: getattr(app.screen, "listening", False))
-        await press(pilot, "e", *"20")
+        await press(pilot, "a")
+        await until(pilot, lambda: getattr(app.screen, "spec", None))
+        await until(pilot, lambda: app.screen.listening)
+        await press(pilot, "e", *"20")  # at once: all of it is the form's
         await until(pilot, lambda: "within the policy" in screen_text(app))
         await press(pilot, "ctrl+s")
-        tools.may.set()
         await until(pilot, lambda: desk_of(app).pending() is None)
         decision = (await stored(counter.store, ticket)).decisions[0]
         assert decision.final_input == {"order_id": "O-1", "amount": "20"}
