@@ -14,6 +14,7 @@ from console.demo.runner import running_worker
 from console.widgets.timeline import Timeline
 from core.flows.handoff import take_over
 from core.journal import Note
+from core.ticket import TicketId
 from tests.console.counter import Counter
 from tests.console.shown import ME
 from tests.console.steps import desk_of, press, shown, sitting, stored, until
@@ -76,6 +77,7 @@ async def test_one_console_is_killed_and_the_other_and_the_worker_go_on(
         async with running_worker(place, delay=0):
             with _console(sqlite_url) as first, _console(sqlite_url) as second:
                 await asyncio.to_thread(_begins_to_write, first, second)
+                await _kept(counter, held, "half a word")
                 first.kill(signal.SIGKILL)
                 assert first.ended() == -signal.SIGKILL
                 standing = await counter.store.read(lambda tx: tx.standing(held))
@@ -90,6 +92,13 @@ async def test_one_console_is_killed_and_the_other_and_the_worker_go_on(
             assert said == ["half a word and the rest"]
 
 
+async def _kept(counter: Counter, ticket: TicketId, text: str) -> None:
+    """Waits until what is written is in the store."""
+    async with asyncio.timeout(40):
+        while [d.text for d in (await stored(counter.store, ticket)).drafts] != [text]:
+            await asyncio.sleep(0.05)
+
+
 def _begins_to_write(first: Terminal, second: Terminal) -> None:
     """Two consoles look at one ticket, and in one of them somebody writes."""
     for shows in (first, second):
@@ -100,7 +109,6 @@ def _begins_to_write(first: Terminal, second: Terminal) -> None:
     first.shows("^s send")
     first.keys("half a word")
     first.shows("half a word")
-    first.wait(1)  # kept in the store, as one writes
 
 
 def _goes_on(second: Terminal) -> None:
