@@ -12,7 +12,6 @@ import logging
 import signal
 import sys
 import traceback
-from collections import deque
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, suppress
 from functools import partial
@@ -20,15 +19,12 @@ from pathlib import Path
 
 from rich.console import RenderableType
 from rich.text import Text
-from textual import events
 from textual._styles_cache import StylesCache
-from textual.dom import DOMNode
 from textual.message_pump import MessagePump
-from textual.screen import Screen
 from typing_extensions import override
 
 from console.manner import MANNER, from_environment
-from console.screens.front import Front, KeysFirst
+from console.screens.front import Front
 from console.screens.job_control import (
     PASTES,
     hung_up,
@@ -37,10 +33,11 @@ from console.screens.job_control import (
     stand_still,
 )
 from console.screens.key_input import read_whatever_comes
+from console.screens.key_order import OrderedApp
 from console.screens.notices import NoticingApp
 from console.screens.opening import Opening
-from console.screens.output import Output, never_wait_for_it
-from console.screens.pace import Pace, PacedApp
+from console.screens.pace import Pace
+from console.screens.steady import SteadyApp
 from console.theme import DARK, LIGHT, made_from
 
 log = logging.getLogger("handoff.console")
@@ -49,12 +46,6 @@ log.addHandler(logging.NullHandler())  # else an unconfigured log paints the scr
 
 _HANG_UP = 1.0
 """Seconds between two looks whether the terminal is still there."""
-
-_EVEN = 0.02
-"""Seconds between two looks whether a slow terminal has taken what was painted."""
-
-_TURN = 1.0
-"""Seconds after which a key counts as done with, should its widget be gone."""
 
 _LET_GO = 60.0
 """Seconds after which what closed panels and notices painted is let go again."""
@@ -79,13 +70,12 @@ async def _taken_up(by: MessagePump) -> None:
         await taken.wait()
 
 
-class HandoffApp(PacedApp, NoticingApp, inherit_bindings=False):
+class HandoffApp(OrderedApp, NoticingApp, SteadyApp, inherit_bindings=False):
     """The console on one store, for one operator.
 
     Attributes:
         desk: What everything else lies above, None until it is `opened`.
         painted: Set once there is something to see.
-        quiet: Set while everything that was typed is dealt with.
     """
 
     CSS_PATH = Path(__file__).with_name("console.tcss")
@@ -96,15 +86,10 @@ class HandoffApp(PacedApp, NoticingApp, inherit_bindings=False):
     def __init__(self, desk: Front | None = None, pace: Pace | None = None) -> None:
         super().__init__(pace or Pace())
         read_whatever_comes()
-        never_wait_for_it()
         self.desk = desk
         self.painted = asyncio.Event()
         self._titled = ""
-        self._hung_up = self._held_back = self._missed = False
-        self._typed: deque[events.Key | events.Paste] = deque()
-        self._busy: object | None = None
-        self.quiet = asyncio.Event()
-        self.quiet.set()
+        self._hung_up = False
         self.animation_level = "none"
         self.register_theme(DARK)
         self.register_theme(LIGHT)
@@ -222,98 +207,6 @@ class HandoffApp(PacedApp, NoticingApp, inherit_bindings=False):
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Our names, for themes that don't know them."""
         return dict(made_from(self.current_theme))
-
-    @override
-    async def on_event(self, event: events.Event) -> None:
-        """Deals with what is typed in its order.
-
-        The library hands a key to the focused widget's own queue, and looks at the
-        next one before that has moved the focus, or before `ctrl+u` has come up to
-        the bindings. Typed fast, or over a slow line, text would end up in the field
-        before, or be deleted by a key that was meant for what stood there earlier. So
-        a key waits until the one before it is done with.
-        """
-        if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
-            self._typed.append(event)
-            self.quiet.clear()
-            if self._busy is None:
-                await self._next_typed()
-            else:
-                self.set_timer(_TURN, partial(self._done_with, self._busy))
-        else:
-            await super().on_event(event)
-
-    async def _next_typed(self) -> None:
-        """Looks at what was typed, up to a key that a widget is to deal with."""
-        self._busy = None
-        while self._typed and self._busy is None:
-            event = self._typed.popleft()
-            if isinstance(event, events.Key):
-                self.note_key(event)
-                screen = self.screen
-                if isinstance(screen, KeysFirst) and screen.take_key(event):
-                    if self.screen is not screen:  # what it opened is still to come up
-                        self._await(self.screen)
-                    continue
-            target = self.focused or self.screen
-            await super().on_event(event)
-            way = target.ancestors_with_self
-            self._await(*way, *way)  # the second time for what the widget told of it
-        if self._busy is None:
-            self.quiet.set()
-
-    @override
-    def settles(self) -> None:
-        """So what is typed behind a key that opens a form is the form's, all of it."""
-        self.quiet.clear()
-        self._await(self.screen, self.screen)
-
-    def _await(self, *way: DOMNode) -> None:
-        """Lets the next key wait until all of these have done what came before."""
-        self._busy = turn = object()
-        self._passes(list(way), turn)
-
-    def _passes(self, way: list[DOMNode], turn: object) -> None:
-        """Follows a key up from the focused widget, behind it in each queue."""
-        while way:
-            if way.pop(0).call_later(self._passes, way, turn):
-                return
-        self.call_later(self._done_with, turn)
-
-    async def _done_with(self, turn: object) -> None:
-        if self._busy is turn:
-            await self._next_typed()
-
-    @override
-    def _display(
-        self, screen: Screen[object], renderable: RenderableType | None
-    ) -> None:
-        """Paints; nothing more is painted then until the terminal has kept up."""
-        out = getattr(self._driver, "_writer_thread", None)
-        if not isinstance(out, Output):
-            super()._display(screen, renderable)
-        elif self._held_back:
-            self._missed = True
-        else:
-            with out.painted():
-                super()._display(screen, renderable)
-            if out.late():
-                self._held_back, self._missed = True, False
-                self._begin_batch()
-                self._paint_on()
-
-    def _paint_on(self) -> None:
-        """Paints what has changed, once the terminal has taken what was painted."""
-        out = getattr(self._driver, "_writer_thread", None)
-        if isinstance(out, Output) and not out.even():
-            self.set_timer(_EVEN, self._paint_on)
-            return
-        self._held_back = False
-        self._end_batch()
-        if self._missed:
-            self.refresh(layout=True)
-        if self.screen_stack:
-            self.screen.check_idle()
 
     def on_front_waiting(self, event: Front.Waiting) -> None:
         """Counts in the terminal's title what waits for the person."""
