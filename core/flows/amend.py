@@ -220,7 +220,7 @@ async def _told(
     what: str,
     act: Callable[[Transaction], Done | Refusal],
 ) -> Done | Refusal:
-    """Does it, and keeps a refused try that is evidence."""
+    """Does it, and journals a refused try in a transaction of its own (rule 14)."""
     outcome = await store.write(act)
     await note_refusal(store, ticket, by, what, outcome)
     return outcome

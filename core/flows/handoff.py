@@ -1,7 +1,7 @@
 """What people do with a ticket: take over, speak, note, give back.
 
 Enforced here and in the store, never only on a screen: each act reads the lock in the
-transaction that writes. Which refused tries are journaled is said in `person`.
+transaction that writes, and a refused try is journaled in one of its own (rule 14).
 """
 
 from dataclasses import dataclass, replace
@@ -111,7 +111,7 @@ async def take_over(
         if wrong is not None:
             refused = Refused(what="take over", rule=wrong)
             tx.append(ticket, operator(by.name), refused)
-            return NotPossible(why=wrong, barred=True)
+            return NotPossible(why=wrong)
         outcome = (
             force(history.lock, by.name, tx.now)
             if forced
@@ -247,8 +247,7 @@ async def give_back(
         return _give_back(tx, ticket, by, how)
 
     outcome = await store.write(release_it)
-    if isinstance(outcome, NotPossible):  # letting go takes nothing from a colleague
-        await note_refusal(store, ticket, by, "give back", outcome)
+    await note_refusal(store, ticket, by, "give back", outcome)
     return outcome
 
 
@@ -258,7 +257,7 @@ def _give_back(
     history, now = tx.history(ticket), as_of_now(tx, by)
     if how.forced and (now.disabled or now.role is not Role.SUPERVISOR):
         why = "only a supervisor may give back another's ticket"
-        return NotPossible(why=why, barred=True)
+        return NotPossible(why=why)
     hold = history.lock.hold if how.forced else hold_of(history.lock, now)
     if isinstance(hold, NotHolder):
         return hold

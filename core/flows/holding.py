@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from core.history import History
-from core.journal import Delivery, LockChanged, RunChanged
+from core.journal import Delivery, LockChanged, Refused, RunChanged
 from core.lock import (
     Acquired,
     Acquisition,
@@ -70,7 +70,7 @@ def store_acquisition(
     name: str,
     forced_why: str | None = None,
 ) -> None:
-    """Stores what came of an operator's asking for the lock.
+    """Stores what came of an operator's asking for the lock, refusal included.
 
     Args:
         tx: The transaction in which the lock was read.
@@ -94,7 +94,10 @@ def store_acquisition(
                 token=lock.token,
             )
             tx.append(lock.ticket, me, wanted)
-        case HeldBy() | TakeoverWanted() | AlreadyYours():
+        case HeldBy(holder=holder):
+            refused = Refused(what="take over", rule=f"held by {holder.called}")
+            tx.append(history.ticket.id, me, refused)
+        case TakeoverWanted() | AlreadyYours():
             pass
 
 

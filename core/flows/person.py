@@ -1,12 +1,8 @@
 """An operator at a ticket: who they are now, whether they hold it, what is refused.
 
-Which refusals stay in the record is decided here, by kind (rule 14 keeps what anybody
-did). A try that somebody had no right to is evidence: their role does not allow it,
-they are disabled, or a colleague holds the ticket on which they would have spoken or
-acted. What was merely not possible did nothing and leaves nothing: an unsent draft,
-nothing to take back, a ticket that nobody or the agent holds, what is so already.
-Hammering a key writes no noise into what the agent and auditors read. Verdicts and
-tool calls that the policy refuses are kept by `supervise` and `recording`.
+Every refused try stays in the record, in a transaction of its own (rule 14): who asks
+months later why a ticket went as it did must find it. What a person can see to be
+impossible is not tried: the desk asks nothing of the store then.
 """
 
 from dataclasses import dataclass
@@ -37,15 +33,9 @@ class NotHolder:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotPossible:
-    """A rule said no; nothing was done.
-
-    Attributes:
-        why: One line for the operator.
-        barred: Whether a right was missing, which stays in the record.
-    """
+    """A rule said no; nothing was done. `why` is one line for the operator."""
 
     why: str
-    barred: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,27 +80,21 @@ def not_holder(outcome: NotHolder) -> str:
 
 def disabled(by: Operator) -> NotPossible:
     """Who may work here no more does nothing."""
-    return NotPossible(why=f"the operator {by.name} is disabled", barred=True)
-
-
-def _evidence(outcome: Refusal) -> str | None:
-    """The rule under which a refused try stays in the record, or None."""
-    match outcome:
-        case NotPossible(why=why, barred=barred):
-            return why if barred else None
-        case NotHolder(disabled=True):
-            return "the operator is disabled"
-        case NotHolder(holder=Holder(kind=HolderKind.OPERATOR)):
-            return not_holder(outcome)
-        case NotHolder():
-            return None
+    return NotPossible(why=f"the operator {by.name} is disabled")
 
 
 async def note_refusal(
     store: Store, ticket: TicketId, by: Operator, what: str, outcome: object
 ) -> None:
-    """Journals a refused try, in a transaction of its own, where it is evidence."""
-    rule = _evidence(outcome) if isinstance(outcome, NotHolder | NotPossible) else None
-    if rule is not None:
-        refused = Refused(what=what, rule=rule)
-        await store.write(lambda tx: tx.append(ticket, operator(by.name), refused))
+    """Journals what came of a try, in a transaction of its own, if it was refused."""
+    match outcome:
+        case NotHolder(disabled=True):
+            rule = "the operator is disabled"
+        case NotHolder():
+            rule = not_holder(outcome)
+        case NotPossible(why=why):
+            rule = why
+        case _:
+            return
+    refused = Refused(what=what, rule=rule)
+    await store.write(lambda tx: tx.append(ticket, operator(by.name), refused))

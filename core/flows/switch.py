@@ -24,14 +24,15 @@ async def pause(
     def stop(tx: Transaction) -> Done | NotPossible:
         wrong = _may_not(as_of_now(tx, by), ticket)
         if wrong is not None:
-            return _barred(tx, by, ticket, "pause", wrong)
+            return _refused(tx, by, ticket, "pause", wrong)
         if ticket is None and tx.pause() is not None:
-            return NotPossible(why="the agent is stopped already")
+            return _refused(tx, by, ticket, "pause", "the agent is stopped already")
         if ticket is None:
             tx.keep_act(_act(tx, by, "paused", why))
             return Done(seq=0)
         if tx.standing(ticket).paused is not None:
-            return NotPossible(why=f"the agent is stopped on {ticket} already")
+            rule = f"the agent is stopped on {ticket} already"
+            return _refused(tx, by, ticket, "pause", rule)
         paused = Paused(paused=True, why=f"{by.name}: {why}" if why else by.name)
         return Done(seq=tx.append(ticket, operator(by.name), paused).seq)
 
@@ -51,14 +52,16 @@ async def resume(
     def go_on(tx: Transaction) -> Done | NotPossible:
         wrong = _may_not(as_of_now(tx, by), ticket)
         if wrong is not None:
-            return _barred(tx, by, ticket, "resume", wrong)
+            return _refused(tx, by, ticket, "resume", wrong)
         if ticket is None:
             if tx.pause() is None:
-                return NotPossible(why="the agent is not stopped")
+                rule = "the agent is not stopped"
+                return _refused(tx, by, ticket, "resume", rule)
             tx.keep_act(_act(tx, by, "resumed", ""))
             return Done(seq=0)
         if tx.standing(ticket).paused is None:
-            return NotPossible(why=f"the agent is not stopped on {ticket}")
+            rule = f"the agent is not stopped on {ticket}"
+            return _refused(tx, by, ticket, "resume", rule)
         body = Paused(paused=False)
         return Done(seq=tx.append(ticket, operator(by.name), body).seq)
 
@@ -69,15 +72,15 @@ def _act(tx: Transaction, by: Operator, act: str, why: str) -> HouseAct:
     return HouseAct(by=by.name, act=act, whom=None, why=why, at=tx.now)
 
 
-def _barred(
+def _refused(
     tx: Transaction, by: Operator, ticket: TicketId | None, what: str, rule: str
 ) -> NotPossible:
-    """Keeps a try that nobody had the right to, by itself in its transaction."""
+    """Keeps the refused try, by itself in its transaction (rule 14)."""
     if ticket is None:
         tx.keep_act(_act(tx, by, "refused", f"{what}: {rule}"))
     else:
         tx.append(ticket, operator(by.name), Refused(what=what, rule=rule))
-    return NotPossible(why=rule, barred=True)
+    return NotPossible(why=rule)
 
 
 def _may_not(by: Operator, ticket: TicketId | None) -> str | None:

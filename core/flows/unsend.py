@@ -16,6 +16,7 @@ from core.flows.person import (
     Refusal,
     as_of_now,
     hold_of,
+    note_refusal,
 )
 from core.history import History, Reply
 from core.journal import Delivery
@@ -80,7 +81,9 @@ async def unsend(
         seq = tx.append_as(hold, operator(by.name), gone).seq
         return TakenBack(seq=seq, text=mine.text, yours_again=again)
 
-    return await store.write(take_back)
+    outcome = await store.write(take_back)
+    await note_refusal(store, ticket, by, "take back", outcome)
+    return outcome
 
 
 def _with_others(now: NotHolder, reply: Reply) -> str:
