@@ -151,10 +151,11 @@ async def test_rule_01_what_a_colleague_has_since_is_not_taken_back_and_it_is_sa
         await macro_done(pilot, app)
         await take_over(counter.store, ticket, MIRA)
         await until(pilot, lambda: "Mira has the ticket now" in screen_text(app))
-        before = len((await stored(counter.store, ticket)).journal)
         await press(pilot, "u")
         await until(pilot, lambda: "Mira holds the ticket now" in told(app))
-        assert len((await stored(counter.store, ticket)).journal) == before
+    history = await stored(counter.store, ticket)
+    assert [reply.state for reply in history.outbox] == ["queued"]
+    assert history.standing.held_by == MIRA.name
 
 
 async def test_the_panel_s_keys_are_seen_on_a_low_screen_whatever_stands_above_them(
