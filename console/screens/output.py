@@ -49,8 +49,8 @@ class Output(threading.Thread):
     def __init__(self, file: IO[str]) -> None:
         super().__init__(daemon=True, name="output")
         self._paints = False
-        self._file = file
-        self._encoding = getattr(file, "encoding", None) or "utf-8"
+        self._file = _terminal(file)
+        self._encoding = getattr(self._file, "encoding", None) or "utf-8"
         self._waiting: deque[tuple[bytes, bool]] = deque()
         self._told = threading.Condition()
         self._left = self._taken = 0
@@ -158,6 +158,15 @@ class Output(threading.Thread):
         while self.is_alive() and taken != self._taken:
             taken = self._taken
             self.join(_LOOK * (_DEAF + _TRIES + 1))
+
+
+def _terminal(file: IO[str]) -> IO[str]:
+    """The file, or where that is kept elsewhere (`2>errors`), the other that we have.
+
+    The library paints on the standard error.
+    """
+    other = sys.__stdout__
+    return other if other and other.isatty() and not file.isatty() else file
 
 
 def _opened_again(number: int) -> int:

@@ -43,6 +43,25 @@ def test_the_frame_is_there_while_the_store_is_opened(tmp_path: Path) -> None:
         assert shown.ended() == 0
 
 
+_ERRORS_ELSEWHERE = """
+import os, runpy, sys
+os.dup2(os.open(sys.argv.pop(1), os.O_WRONLY | os.O_CREAT, 0o600), 2)
+runpy.run_module("console.cli", run_name="__main__")
+"""
+
+
+def test_a_console_whose_errors_are_kept_elsewhere_is_on_the_terminal(
+    tmp_path: Path,
+) -> None:
+    errors = tmp_path / "errors"
+    store = f"sqlite:///{tmp_path / 'new.db'}"
+    with terminal("-c", _ERRORS_ELSEWHERE, str(errors), "--store", store) as shown:
+        shown.shows("There is no ticket in this store yet")
+        shown.keys("q")
+        assert shown.ended() == 0
+    assert errors.read_text() == ""
+
+
 def test_a_store_that_can_not_be_opened_is_one_line_on_a_sane_terminal() -> None:
     store = "postgresql://nobody@127.0.0.1:9/none"
     with terminal("-m", "console.cli", "--store", store) as shown:
