@@ -7,7 +7,8 @@ after it, the result. A call without an answer is in doubt and is looked at agai
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import TypeAlias
 
 from core.boundary import seen_at
@@ -60,10 +61,19 @@ from core.policy import (
     text_argument,
 )
 from core.ports import Transaction
-from core.ticket import Json
+from core.ticket import ActorKind, Json
 from core.tool import Consequence, ToolCall, ToolSpec
 
-_Next: TypeAlias = Ask | None
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Underway:
+    """Another console of the same holder waits for the answer: it is left alone."""
+
+
+_Next: TypeAlias = Ask | Underway | None
+
+_SLACK = timedelta(seconds=5)
+"""How long after its time a call's answer may still come to the records."""
 
 
 def all_specs(specs: tuple[ToolSpec, ...]) -> Mapping[str, ToolSpec]:
@@ -81,20 +91,23 @@ async def carry_out(hands: Hands, work: Work, called: ToolCalled) -> None:
     await _perform(hands, work, Job(call=call))
 
 
-async def execute(hands: Hands, work: Work, decision: Decision) -> None:
+async def execute(hands: Hands, work: Work, decision: Decision) -> Underway | None:
     """Executes an approved decision with exactly the approved arguments (rule 6).
+
+    Returns:
+        Whether it was underway already, and nothing was done here.
 
     Raises:
         StaleHold: The hold was lost; nothing more was stored.
     """
     call = ToolCall(id=decision.call, name=decision.tool, input=decision.final_input)
-    await _perform(hands, work, Job(call=call, decision=decision))
+    return await _perform(hands, work, Job(call=call, decision=decision))
 
 
-async def _perform(hands: Hands, work: Work, job: Job) -> None:
+async def _perform(hands: Hands, work: Work, job: Job) -> Underway | None:
     ask = await hands.store.write(lambda tx: _prepare(tx, hands, work, job))
-    if ask is None:
-        return
+    if not isinstance(ask, Ask):
+        return ask
     key = ask.action.key if ask.action is not None else None
     try:
         result = await hands.tools.call(
@@ -103,8 +116,9 @@ async def _perform(hands: Hands, work: Work, job: Job) -> None:
     except ToolLost as lost:
         error = lost
         await hands.store.write(lambda tx: record_lost(tx, work, job, ask, error))
-        return
+        return None
     await hands.store.write(lambda tx: record(tx, work, job, ask, result))
+    return None
 
 
 # Before the call
@@ -146,6 +160,8 @@ def _weigh(
     if spec is None:
         refuse(tx, work, job, f"there is no tool {job.call.name!r}")
         return None
+    if found is not None and _underway(tx, work, found, spec):
+        return Underway()
     match what_now(found, spec.policy):
         case Execute():
             return _begin(tx, hands, work, job, history)
@@ -157,6 +173,20 @@ def _weigh(
         case AskHuman(action=action):
             ask_people(tx, work, job, action)
             return None
+
+
+def _underway(tx: Transaction, work: Work, action: Action, spec: ToolSpec) -> bool:
+    """Whether the same person began it, and its answer may still come.
+
+    One hold of a person is that of all their consoles; a run has a hold of its own,
+    and whoever holds the ticket after another knows that the other is gone.
+    """
+    return (
+        work.actor.kind is ActorKind.OPERATOR
+        and action.state is ActionState.INTENDED
+        and action.token == work.hold.token
+        and tx.now < action.events[-1].at + spec.policy.timeout + _SLACK
+    )
 
 
 def _begin(

@@ -116,7 +116,10 @@ async def execute_decision(
     if not isinstance(begun, tuple):
         return begun
     work, decision, since = begun
-    await execute(hands, work, decision)
+    if await execute(hands, work, decision) is not None:
+        busy = NotPossible(why=f"{decision_id} is being carried out already: wait")
+        await note_refusal(hands.store, ticket, by, decision_id, busy)
+        return busy
     history = await hands.store.read(lambda tx: tx.history(ticket))
     return _came_to(history, decision.call, since)
 
@@ -131,7 +134,7 @@ def _came_to(history: History, call: str, since: int) -> Operated:
         return Proposed(decision=decision)
     for entry in (e for e in history.journal if e.seq > since):
         match entry.body:
-            case Refused(rule=rule):
+            case Refused(rule=rule, call=id_) if id_ == call:
                 return NotPossible(why=rule)
             case ToolReturned(id=id_, content=content, is_error=failed) if id_ == call:
                 return Used(

@@ -232,3 +232,24 @@ async def test_rule_05_what_a_person_found_out_is_what_the_agent_is_told(
     assert "ana has checked: it was carried out. provider says so" in results[-1]
     assert "Not run" not in text_of(world.model.bodies[-1])
     assert world.shop.effects == 1
+
+
+async def test_rule_06_what_is_being_carried_out_is_not_begun_again(
+    world: World,
+) -> None:
+    ticket = await held(world)
+    outcome = await refunds(world, ticket, LARGE)
+    assert isinstance(outcome, Proposed)
+    name = outcome.decision.id
+    await decide(world.store, name, APPROVE, SUP, (REFUNDS,))
+    gate = world.shop.gate = Gate()
+    first = asyncio.ensure_future(execute_decision(world.house, ticket, ANA, name))
+    await gate.reached.wait()
+    world.shop.gate = None
+    second = await execute_decision(world.house, ticket, ANA, name)
+    assert second == NotPossible(why=f"{name} is being carried out already: wait")
+    gate.opened.set()
+    assert isinstance(await first, Used)
+    assert len(world.shop.calls) == 1
+    (action,) = (await world.chart(ticket)).actions
+    assert [e.state for e in action.events] == [ActionState.INTENDED, ActionState.DONE]
