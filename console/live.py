@@ -204,7 +204,7 @@ async def chart_of(store: Store, ticket: TicketId) -> Chart | None:
 
 def on_objects_of(tx: Transaction, decisions: Iterable[Decision]) -> OnObjects:
     """What was done, or waits, on what open decisions act on, by that."""
-    names = {d.object for d in decisions if d.open and d.object is not None}
+    names = {d.acts_on for d in decisions if d.open and d.acts_on is not None}
     return {name: tx.on_object(name) for name in sorted(names)}
 
 

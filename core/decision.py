@@ -72,7 +72,7 @@ class Decision:
         hash: sha256 of tool and arguments, re-checked at execution.
         rule: The rule that asked, in words.
         amount: In `currency`, where the tool moves money.
-        object: What is acted on.
+        object: What was to be acted on, as proposed.
         identity: The customer's id it was proposed for, or None.
         evidence: What the agent had read: seqs of tool results.
         based_on: The journal seq up to which the agent had read.
@@ -82,6 +82,7 @@ class Decision:
         policy: The version of the tools' policies it was proposed under.
         amount_in: The argument that holds the amount, where one does.
         currency_in: The argument that holds the currency.
+        object_in: The argument that names what is acted on.
         unreadable: What of its record can't be read, in words: such a decision can be
             rejected and can expire; it is never approved or executed.
     """
@@ -114,6 +115,7 @@ class Decision:
     policy: str | None = None
     amount_in: str | None = None
     currency_in: str | None = None
+    object_in: str | None = None
     unreadable: str | None = None
 
     @property
@@ -135,6 +137,18 @@ class Decision:
         currency = self.final_input.get(self.currency_in or "")
         moved = self.amount if amount is None else money_of(amount)
         return moved, self.currency if currency is None else str(currency)
+
+    @property
+    def acts_on(self) -> str | None:
+        """What the arguments act on as they stand; an override may name another."""
+        return self.object_of(self.final_input)
+
+    def object_of(self, arguments: Json) -> str | None:
+        """What it would act on with other arguments."""
+        if self.object_in is None or not isinstance(arguments, Mapping):
+            return self.object
+        named = arguments.get(self.object_in)
+        return str(named) if isinstance(named, str | int) else None
 
     @property
     def open(self) -> bool:

@@ -238,9 +238,7 @@ class Delivery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refused:
-    """Something was tried and a rule said no, where that is evidence.
-
-    Which of what people try in vain is kept is decided in `flows.person`.
+    """Something was tried and a rule said no.
 
     Attributes:
         call: For a tool call: its id.

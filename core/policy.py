@@ -305,6 +305,6 @@ def busy_with(
         if action.object == name and action.open and action.call != call.id:
             return f"{action.id} on {name} is still open; its end must be known first"
     for decision in decisions:
-        if decision.object == name and decision.open and decision.call != call.id:
+        if decision.acts_on == name and decision.open and decision.call != call.id:
             return f"{decision.id} on {name} is waiting for a decision already"
     return None

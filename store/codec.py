@@ -191,6 +191,7 @@ def decision_to_json(decision: Decision) -> JsonObject:
         "expires_at": decision.expires_at.isoformat(),
         "amount_in": decision.amount_in,
         "currency_in": decision.currency_in,
+        "object_in": decision.object_in,
         "policy": decision.policy,
     }
 
@@ -222,6 +223,7 @@ def decision_from_json(
         expires_at=datetime.fromisoformat(text_of(d["expires_at"])),
         amount_in=text_or_none(d.get("amount_in")),
         currency_in=text_or_none(d.get("currency_in")),
+        object_in=text_or_none(d.get("object_in")),
         policy=text_or_none(d["policy"]),
     )
 

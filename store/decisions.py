@@ -168,5 +168,5 @@ def _values(decision: Decision) -> dict[str, object]:
         "final_input": decision.final_input,
         "final_hash": decision.final_hash,
         "why": decision.why,
-        "object": decision.object,
+        "object": decision.acts_on,
     }

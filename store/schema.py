@@ -246,7 +246,7 @@ decisions = sa.Table(
 )
 """The proposal, which never changes, as one document; the verdict in columns.
 
-What is acted on stands beside the document too, to be found by it.
+What is acted on, as the verdict has it, stands beside it too, to be found by it.
 
 On PostgreSQL a trigger guards who writes these columns (see `rights`).
 """

@@ -133,7 +133,7 @@ def texts(
         )
         for row in connection.execute(query):
             found[bytes(row.digest)] = readable(
-                partial(unpacked, bytes(row.kept)), b"", wrong, "what it sent"
+                partial(body_of, row), b"", wrong, "what it sent"
             )
     for missing in digests - found.keys():
         found[missing] = b""

@@ -70,7 +70,9 @@ def _listed(
     found = tx.decisions(open_only=not every)
     on_objects = on_objects_of(tx, found)
     also = {
-        d.id: besides(on_objects.get(d.object or "", ()), d.id) for d in found if d.open
+        d.id: besides(on_objects.get(d.acts_on or "", ()), d.id)
+        for d in found
+        if d.open
     }
     return found, tx.rules(), also
 

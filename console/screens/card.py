@@ -68,12 +68,21 @@ class CardPanel(Panel[R]):
 
     def _draw(self) -> None:
         decision, history = self.decision, self.history
-        else_ = also_on_it(decision, self.sight(0))
+        on = self._acts_on()
+        else_ = also_on_it(decision, self._seen_by(0), on)
         self.read_whole = self.read_whole and else_ == self._else
         self._else = else_
         for card in self.query("#card").results(LineView):  # none before the first
-            card.draw(lambda width: card_lines(decision, history, self.sight(width)))
+            card.draw(lambda w: card_lines(decision, history, self._seen_by(w), on=on))
             self.call_after_refresh(self._looked)
+
+    def _acts_on(self) -> str | None:
+        """What is acted on, once it is confirmed as it stands here."""
+        return self.decision.acts_on
+
+    def _seen_by(self, width: int) -> Sight:
+        """Who looks, with all that was read for this card."""
+        return self.sight(width)
 
     def _looked(self) -> None:
         card = self.query_one("#card", LineView)

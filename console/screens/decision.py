@@ -4,8 +4,10 @@
 them is said in `card`.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -27,7 +29,9 @@ from console.widgets.sight import Sight
 from console.widgets.spans import Line, line
 from core.cleanse import one_line
 from core.decision import Decision, DecisionState, settled_words
+from core.errors import StoreUnreachable
 from core.history import History
+from core.ledger import OnObject
 from core.ticket import Json
 from core.tool import ToolSpec
 
@@ -64,6 +68,7 @@ class DecisionPanel(CardPanel[Ruling]):
         history: History,
         sight: Callable[[int], Sight],
         *,
+        look_up: Callable[[str], Awaitable[Mapping[str, tuple[OnObject, ...]]]],
         came: bool = False,
     ) -> None:
         """Takes what is to be decided.
@@ -72,10 +77,14 @@ class DecisionPanel(CardPanel[Ruling]):
             decision: The decision.
             history: Its ticket.
             sight: Who looks, and when.
+            look_up: Reads what else was done, or waits, on another object.
             came: Whether it came up by itself, after the verdict on another.
         """
         super().__init__(decision, history, sight)
+        self.look_up = look_up
         self.unseen = came
+        self._edited_on = decision.acts_on
+        self._looked_up: dict[str, tuple[OnObject, ...]] = {}
         self.asking = ""
         self.spec: ToolSpec | None = None
 
@@ -97,6 +106,35 @@ class DecisionPanel(CardPanel[Ruling]):
 
     def _seen(self) -> None:
         self.unseen = False
+
+    @override
+    def _acts_on(self) -> str | None:
+        return self._edited_on if self.asking == "override" else super()._acts_on()
+
+    @override
+    def _seen_by(self, width: int) -> Sight:
+        sight = self.sight(width)
+        return replace(sight, on_objects={**self._looked_up, **sight.on_objects})
+
+    def _turn_to(self, on: str | None) -> None:
+        """Shows what there is on the object that the form names now."""
+        if on == self._edited_on:
+            return
+        self._edited_on = on
+        self._draw()
+        if on is not None and on not in self._looked_up:
+            self.run_worker(
+                partial(self._look_at, on),  # type: ignore[arg-type] # no coroutine: it may never be started
+                name="Looking at an object",
+                group="object",
+                exclusive=True,
+                exit_on_error=False,
+            )
+
+    async def _look_at(self, on: str) -> None:
+        with suppress(StoreUnreachable):  # the feed says so
+            self._looked_up |= await self.look_up(on)
+            self._draw()
 
     @override
     def tick(self) -> None:
@@ -193,6 +231,7 @@ class DecisionPanel(CardPanel[Ruling]):
             self.call_later(self._show_form)
         else:
             self.set_focus(None)
+        self._draw()
         self._looked()
 
     def _answering(self, key: str) -> bool:
@@ -256,6 +295,7 @@ class DecisionPanel(CardPanel[Ruling]):
         except ValueError as wrong:
             view.show([line((f"✗ {one_line(str(wrong), 120)}", "harm"))])
             return
+        self._turn_to(self.decision.object_of(value))
         view.show([judged_line(self.decision, value, self.spec, self.history)])
 
     def _override(self) -> None:

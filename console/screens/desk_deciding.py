@@ -9,6 +9,7 @@ after a while (`decision`).
 from collections.abc import Coroutine
 from functools import partial
 
+from console.live import OnObjects
 from console.screens.acts import Said
 from console.screens.decision import DecisionPanel, Ruling
 from console.screens.desk_sleeping import DeskSleeping
@@ -38,7 +39,9 @@ class DeskDeciding(DeskSleeping, inherit_bindings=False):
         history, decision = self.history, self.pending()
         if history is None or decision is None or self.refuse_lost():
             return
-        panel = DecisionPanel(decision, history, self.sight, came=came)
+        panel = DecisionPanel(
+            decision, history, self.sight, look_up=self._look_up, came=came
+        )
 
         def then(said: Said) -> None:
             self._one_by_one = self._one_by_one and not panel.went_on
@@ -46,6 +49,9 @@ class DeskDeciding(DeskSleeping, inherit_bindings=False):
 
         self.open_for(panel, partial(self._ruled, decision), then)
         self.act(self._learn_tool(panel))
+
+    async def _look_up(self, name: str) -> OnObjects:
+        return await self.services.store.read(lambda tx: {name: tx.on_object(name)})
 
     async def _learn_tool(self, panel: DecisionPanel) -> Said:
         """Asks the tool server for the schema; that may take a while, or fail."""

@@ -91,8 +91,10 @@ def to_carry_out(history: History, sight: Sight, margin: str = "") -> Line:
 _BY_ME = " carries it out, once you have confirmed it"
 
 
-def card_lines(decision: Decision, history: History, sight: Sight) -> list[Line]:
-    """The whole card."""
+def card_lines(
+    decision: Decision, history: History, sight: Sight, *, on: str | None
+) -> list[Line]:
+    """The whole card; `on` is what it acts on, as it stands or as it is edited."""
     width = sight.width
     lines = [_head(decision), *_damage(decision), EMPTY]
     for name, value in _fields(decision.stands):
@@ -104,15 +106,17 @@ def card_lines(decision: Decision, history: History, sight: Sight) -> list[Line]
     read = Counter(filter(None, (_read(seq, history) for seq in decision.evidence)))
     parts = [name if times == 1 else f"{name} x{times}" for name, times in read.items()]
     lines += _pair("agent read", ", ".join(parts) or "nothing", width)
-    lines += _also(decision, sight)
+    lines += _also(decision, sight, on)
     lines += _verdict(decision, sight)
     lines += [_since(decision, history), *_newer(decision, history, width)]
     return lines
 
 
-def also_on_it(decision: Decision, sight: Sight) -> tuple[OnObject, ...]:
-    """What else was done, or waits, on the same object, on this ticket or another."""
-    return besides(sight.on_objects.get(decision.object or "", ()), decision.id)
+def also_on_it(
+    decision: Decision, sight: Sight, on: str | None
+) -> tuple[OnObject, ...]:
+    """What else was done, or waits, on an object, on this ticket or another."""
+    return besides(sight.on_objects.get(on or "", ()), decision.id)
 
 
 def stale_lines(history: History) -> list[Line]:
@@ -207,14 +211,17 @@ def _verdict(decision: Decision, sight: Sight) -> list[Line]:
     return [*lines, *_pair("waits", f"since {since}, {ends}", width)]
 
 
-def _also(decision: Decision, sight: Sight) -> list[Line]:
+def _also(decision: Decision, sight: Sight, on: str | None) -> list[Line]:
     """What else moved, or is to move, on the same order: the facts, newest last."""
-    found = also_on_it(decision, sight)
+    found, name = also_on_it(decision, sight, on), one_line(on or "", 40)
+    if on is not None and on != decision.acts_on and on not in sight.on_objects:
+        unread = f"what there is on {name} is not read yet"
+        return named("also", unread, sight.width, role="wait", column=_COLUMN)
     if not found:
         return []
     sums = by_currency((one.amount, one.currency) for one in found)
     total = ", ".join(money(v, k) for k, v in sums.items())
-    head = f"already on {one_line(decision.object or '', 40)}: {total}".rstrip(": ")
+    head = f"already on {name}: {total}".rstrip(": ")
     lines = named("also", head, sight.width, role="wait-strong", column=_COLUMN)
     left = len(found) - _ALSO
     if left > 0:

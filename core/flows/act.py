@@ -341,6 +341,7 @@ def _propose(
         policy=work.policy,
         amount_in=spec.policy.amount,
         currency_in=spec.policy.currency,
+        object_in=spec.policy.object,
     )
     tx.propose(work.hold, decision)
     tx.append_as(work.hold, work.actor, told(decision, policy=work.policy))

@@ -135,18 +135,18 @@ DECLARE
   settles boolean := NEW.state IN ('approved', 'overridden', 'rejected');
   verdict boolean := (settles AND NEW.state <> OLD.state)
     OR (NEW.first, NEW.decided_by, NEW.decided_at, NEW.final_input, NEW.final_hash,
-        NEW.four_eyes)
+        NEW.four_eyes, NEW.object)
       IS DISTINCT FROM
        (OLD.first, OLD.decided_by, OLD.decided_at, OLD.final_input, OLD.final_hash,
-        OLD.four_eyes);
+        OLD.four_eyes, OLD.object);
   wrong text := NULL;
 BEGIN
   IF {schema}.handoff_administers() THEN
     RETURN NEW;
   END IF;
-  IF (NEW.id, NEW.ticket_id, NEW.proposed_at, NEW.proposed_by, NEW.document, NEW.object)
+  IF (NEW.id, NEW.ticket_id, NEW.proposed_at, NEW.proposed_by, NEW.document)
     IS DISTINCT FROM
-     (OLD.id, OLD.ticket_id, OLD.proposed_at, OLD.proposed_by, OLD.document, OLD.object)
+     (OLD.id, OLD.ticket_id, OLD.proposed_at, OLD.proposed_by, OLD.document)
   THEN
     wrong := 'a proposal never changes';
   ELSIF NOT verdict THEN

@@ -137,6 +137,7 @@ class Counter:
         amount: str = "118.00",
         tool: str = "refund_order",
         name: str = "D-1",
+        on: str = "O-1",
     ) -> str:
         """A run proposes a refund and lets go."""
         run = RunId(name.replace("D", "R"))
@@ -158,7 +159,8 @@ class Counter:
                 amount=Decimal(amount),
                 amount_in="amount",
                 currency="EUR",
-                object="O-1",
+                object=on,
+                object_in="order_id",
                 identity=None,
                 evidence=(),
                 based_on=seen,

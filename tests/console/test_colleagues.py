@@ -405,7 +405,7 @@ async def test_rule_07_the_card_says_that_it_was_proposed_for_somebody_else(
 
     async def card() -> str:
         history = await stored(counter.store, ticket)
-        return plain(card_lines(meant, history, sight))
+        return plain(card_lines(meant, history, sight, on=None))
 
     unknown = await card()
     await verify(counter.store, ticket, ME, C1)

@@ -251,6 +251,28 @@ async def test_a_card_says_what_another_ticket_did_or_wants_on_the_same_order(
     )
 
 
+async def test_a_form_that_names_another_order_says_what_there_is_on_that_one(
+    counter: Counter,
+) -> None:
+    here, other = await counter.writes("I want it back."), await counter.writes("Me.")
+    await counter.proposes(here, {"order_id": "O-12", "amount": "118.00"}, on="O-12")
+    await counter.proposes(other, {"order_id": "O-1"}, amount="40.00", name="D-2")
+    async with sitting(counter.store) as (pilot, app):
+        await shown(pilot, app, here)
+        await card_opened(pilot, app)
+        assert "already on" not in card(app)
+        await press(pilot, "e")
+        form = app.screen.query_one(ArgumentsForm)
+        await until(pilot, lambda: form.texts == ["O-12", "118.00"])
+        await press(pilot, "shift+tab", "end", "backspace")
+        await until(pilot, lambda: "already on O-1: 40.00 EUR" in card(app))
+        await press(pilot, "backspace")
+        await until(pilot, lambda: "already on" not in card(app))
+        await press(pilot, "1", "2", "escape")
+        await until(pilot, lambda: not app.screen.asking)
+        assert "already on" not in card(app)
+
+
 async def test_what_is_typed_right_after_a_key_is_text_and_no_command(
     counter: Counter,
 ) -> None:

@@ -258,7 +258,7 @@ def test_f80_what_is_damaged_stands_first_and_says_what_can_still_be_done() -> N
     name, ticket = decision.id, history.ticket.id
     chart = plain(chart_lines(lost, sight)).split("\n")
     strip = plain(strip_lines(lost, replace(sight, width=120))).split("\n")
-    card = plain(card_lines(lost.decisions[0], lost, sight))
+    card = plain(card_lines(lost.decisions[0], lost, sight, on=None))
     assert chart[0] == "DAMAGED"
     assert chart[1].startswith("! its record is damaged: what is shown is read from")
     assert f"the record of decision {name} can't be used" in " ".join(chart[2:6])

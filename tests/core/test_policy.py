@@ -149,6 +149,17 @@ def test_what_is_settled_binds_its_object_no_longer(state: DecisionState) -> Non
     assert judged(refund("10.00"), chart=chart) == Allow()
 
 
+def test_an_override_binds_the_object_that_it_names() -> None:
+    overridden = decision(
+        state=DecisionState.OVERRIDDEN,
+        object_in="order_id",
+        final_input={"order_id": "O-9", "amount": "80.00"},
+    )
+    chart = history(said("hi"), VERIFIED, decisions=[overridden])
+    assert judged(refund("10.00"), chart=chart) == Allow()
+    assert isinstance(judged(refund("10.00", order="O-9"), chart=chart), Forbid)
+
+
 def test_a_decision_is_not_in_its_own_way() -> None:
     own = refund("80.00", call="toolu_1")
     assert busy_with(REFUND.policy, own, [decision()], []) is None

@@ -128,6 +128,12 @@ async def test_f80_a_damaged_reply_is_named_and_takes_no_other_along(
 
 GONE = {
     "all that was sent": ("DELETE FROM bodies", "its tools, its prompt, what it sent"),
+    "another message": (
+        "UPDATE bodies SET content = (SELECT content FROM bodies b JOIN run_messages m"
+        " USING (ticket_id, digest) WHERE m.position = 1) WHERE digest ="
+        " (SELECT digest FROM run_messages WHERE position = 2)",
+        "what it sent",
+    ),
     "a message": ("DELETE FROM run_messages WHERE position = 1", "what it sent"),
     "a time": ("UPDATE runs SET started_at = 'x'", "when it ran"),
     "a digest": ("UPDATE runs SET system_digest = 'x'", "what it sent as system"),

@@ -56,6 +56,7 @@ FORGERIES = {
     "reject": "UPDATE decisions SET state = 'rejected', decided_by = session_user",
     "arguments": "UPDATE decisions SET final_input = '{}'",
     "proposal": "UPDATE decisions SET document = '{}'",
+    "object": "UPDATE decisions SET object = 'O-9'",
     "eyes": "UPDATE decisions SET four_eyes = NOT four_eyes",
     "insert": "INSERT INTO decisions SELECT id || 'x', ticket_id, 'approved',"
     " proposed_at, proposed_by, four_eyes, document, first, session_user, now(),"

@@ -124,3 +124,22 @@ async def test_what_is_on_an_order_is_found_by_an_index(store: SqlStore) -> None
     assert "ix_decisions_object" in waits
     assert "SCAN" not in done + waits
     assert "Seq Scan" not in done + waits
+
+
+async def test_an_override_to_another_order_is_on_that_one(store: SqlStore) -> None:
+    named = {"object_in": "order_id"}
+    await store.write(proposed(T2, "D-2", **named))
+    overridden = replace(
+        a_decision(T2, "D-2"),
+        **named,
+        state=DecisionState.OVERRIDDEN,
+        final_input={"order_id": "O-9", "amount": "20.00"},
+    )
+    await store.write(lambda tx: tx.save_decision(overridden))
+    assert await store.read(lambda tx: tx.on_object("O-7")) == ()
+    (one,) = await store.read(lambda tx: tx.on_object("O-9"))
+    assert (one.id, one.state) == ("D-2", "overridden")
+    elsewhere = await store.write(
+        lambda tx: tx.open_elsewhere(TicketId("T-1"), "refund_order", "O-9")
+    )
+    assert elsewhere == T2
