@@ -57,16 +57,17 @@ def too_fine(amount: Decimal, currency: str | None) -> str | None:
     """Why the currency has no such amount, in words; None where it has, or may have.
 
     Args:
-        amount: As written: a zero at its end is a decimal too.
+        amount: As written; zeros at its end say nothing.
         currency: Its code, in any case; of an unknown one nothing is known.
     """
     code = (currency or "").strip().upper()
-    most, exponent = _DECIMALS.get(code), amount.as_tuple().exponent
-    if most is None or not isinstance(exponent, int) or -exponent <= most:
+    most, written = _DECIMALS.get(code), f"{amount:f}"
+    decimals = len(written.partition(".")[2].rstrip("0"))
+    if most is None or decimals <= most:
         return None
     has = f"{most} at most" if most else "none"
-    decimals = "1 decimal" if exponent == -1 else f"{-exponent} decimals"
-    return f"{f'{amount:f}'[:_SHOWN]} has {decimals}, {code} has {has}"
+    said = "1 decimal" if decimals == 1 else f"{decimals} decimals"
+    return f"{written[:_SHOWN]} has {said}, {code} has {has}"
 
 
 def meant(given: Json) -> str | None:
