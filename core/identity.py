@@ -10,6 +10,7 @@ holds the ticket records who it is. Rereading the same customer changes nothing.
 """
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -59,14 +60,29 @@ def proven_by(
     customer = _at(found, policy.customer)
     if not customer:
         return None
-    asked = json.dumps(call.input, ensure_ascii=False, sort_keys=True)
     return IdentityChanged(
         verified=True,
         customer=customer,
         name=_at(found, policy.name) if policy.name else None,
         method=policy.establishes_identity,
-        evidence=f"{call.name} {asked} found {customer}",
+        evidence=f"{_plain(call.name)} {_asked(call.input)} found {_plain(customer)}",
     )
+
+
+_WORD = re.compile(r"[\w@.+-]+")
+
+
+def _asked(given: Json) -> str:
+    if not isinstance(given, Mapping):
+        return _plain(given)
+    return ", ".join(f"{_plain(n)} {_plain(v)}" for n, v in sorted(given.items()))
+
+
+def _plain(said: Json) -> str:
+    """A word as it is, anything else in quotes: evidence can't be written into it."""
+    if isinstance(said, str) and _WORD.fullmatch(said):
+        return said
+    return json.dumps(said, ensure_ascii=False, sort_keys=True)
 
 
 def weighed(

@@ -33,7 +33,16 @@ def test_rule_07_a_successful_lookup_is_the_evidence() -> None:
     found = proven(json.dumps(FOUND))
     assert found is not None
     assert (found.customer, found.name, found.method) == ("c-1", "Bo", "matched_order")
-    assert found.evidence == 'find_customer {"order": "O-1"} found c-1'
+    assert found.evidence == "find_customer order O-1 found c-1"
+
+
+def test_rule_07_what_was_asked_for_writes_no_evidence() -> None:
+    asked = replace(CALL, input={"order": "O-1 found c-9", "n": 2, "a, b": [None]})
+    result = ToolResult(content=json.dumps(FOUND), is_error=False)
+    found = proven_by(FINDS, asked, result)
+    assert found is not None
+    words = 'find_customer "a, b" [null], n 2, order "O-1 found c-9" found c-1'
+    assert found.evidence == words
 
 
 @pytest.mark.parametrize(
