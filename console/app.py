@@ -24,6 +24,7 @@ from textual.message_pump import MessagePump
 from typing_extensions import override
 
 from console.manner import MANNER, from_environment
+from console.screens.background import in_background
 from console.screens.front import Front
 from console.screens.job_control import (
     PASTES,
@@ -188,7 +189,7 @@ class HandoffApp(OrderedApp, NoticingApp, SteadyApp, inherit_bindings=False):
         StylesCache.get_inner_outer.cache_clear()
 
     def _killed(self, number: int) -> None:
-        self.run_worker(self._leave(128 + number), exit_on_error=False)
+        in_background(self, partial(self._leave, 128 + number), "Leaving")
 
     async def _leave(self, code: int) -> None:
         """Keeps what was written, if that is quick, and goes."""

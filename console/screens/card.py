@@ -14,6 +14,7 @@ from typing_extensions import override
 
 from console.screens.pace import paced
 from console.screens.panel import Panel
+from console.screens.steady import SteadyApp
 from console.widgets.card_lines import also_on_it, card_lines
 from console.widgets.line_view import LineView
 from console.widgets.sight import Sight
@@ -27,6 +28,10 @@ R = TypeVar("R")
 
 UNREAD = "not read whole yet: j reads on"
 """Why `y` does nothing on a card whose end was not on the screen."""
+
+
+_SOON = 0.05
+"""Seconds until it is looked again whether the terminal shows the card by now."""
 
 
 class CardPanel(Panel[R]):
@@ -86,7 +91,10 @@ class CardPanel(Panel[R]):
 
     def _looked(self) -> None:
         card = self.query_one("#card", LineView)
-        if card.size.height and card.at_end:
+        at_end = bool(card.size.height) and card.at_end
+        if at_end and isinstance(self.app, SteadyApp) and not self.app.seen:
+            self.set_timer(_SOON, self._looked)  # a slow terminal does not show it yet
+        elif at_end:
             self.read_whole = True
         self.show_keys(self._keys())
 

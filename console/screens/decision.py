@@ -20,6 +20,7 @@ from console.screens.arguments import (
     forbidden,
     judged_line,
 )
+from console.screens.background import in_background
 from console.screens.card import UNREAD, CardPanel
 from console.screens.pace import paced
 from console.widgets.card_lines import barred_words
@@ -123,13 +124,8 @@ class DecisionPanel(CardPanel[Ruling]):
         self._edited_on = on
         self._draw()
         if on is not None and on not in self._looked_up:
-            self.run_worker(
-                partial(self._look_at, on),  # type: ignore[arg-type] # no coroutine: it may never be started
-                name="Looking at an object",
-                group="object",
-                exclusive=True,
-                exit_on_error=False,
-            )
+            look = partial(self._look_at, on)
+            in_background(self, look, "Looking at an object", exclusive=True)
 
     async def _look_at(self, on: str) -> None:
         with suppress(StoreUnreachable):  # the feed says so

@@ -22,6 +22,7 @@ from console.keymap import command_for, key_names, needed_for, with_keys, writes
 from console.keytable import COMMANDS
 from console.live import Follower, Glance, Lost, Services
 from console.screens.acts import Acts
+from console.screens.background import in_background
 from console.screens.card import CardPanel
 from console.screens.desk_reads import Reads, Window
 from console.screens.desk_upsets import DeskUpsets
@@ -114,10 +115,8 @@ class Desk(DeskUpsets):
         queue = self.query_one(Queue)
         queue.focus()
         queue.expect()
-        self.run_worker(
-            self.follower.run(), name="The feed", group="feed", exit_on_error=False
-        )
-        self.run_worker(self.read_written(), name="Reading replies", group="written")
+        in_background(self, self.follower.run, "The feed", group="feed")
+        in_background(self, self.read_written, "Reading replies", group="written")
         self.app.app_resume_signal.subscribe(self, self.came_back)
         self.set_interval(1.0, self._tick)
         self.call_after_refresh(self.paint)
@@ -128,16 +127,11 @@ class Desk(DeskUpsets):
         self.live = True
         list_changed = self.reads.note(tickets)
         if self.reads.chart_changed:
-            self.run_worker(
-                self.reads.follow_chart(),
-                name="Reading a ticket",
-                group="chart",
-                exit_on_error=False,
+            in_background(
+                self, self.reads.follow_chart, "Reading a ticket", group="chart"
             )
         if list_changed:
-            self.run_worker(
-                self.reads.catch_up(), name="Reading", group="look", exit_on_error=False
-            )
+            in_background(self, self.reads.catch_up, "Reading", group="look")
 
     def _feed_lost(self, lost: Lost) -> None:
         self.live = False
@@ -248,13 +242,8 @@ class Desk(DeskUpsets):
             self.reads.history = None
             self.paint_nothing()
             return
-        self.run_worker(
-            partial(self._read, ticket),  # type: ignore[arg-type] # no coroutine: it may never be started
-            name="Reading a ticket",
-            group="detail",
-            exclusive=True,
-            exit_on_error=False,
-        )
+        read = partial(self._read, ticket)
+        in_background(self, read, "Reading a ticket", group="detail", exclusive=True)
         self._rest = self.set_timer(LATE, self._late)
 
     def _late(self) -> None:
@@ -316,12 +305,7 @@ class Desk(DeskUpsets):
         self._saving = self.set_timer(SAVE, self._save_drafts)
 
     def _save_drafts(self) -> None:
-        self.run_worker(
-            self.keep_drafts(),
-            name="Keeping a draft",
-            group="draft",
-            exit_on_error=False,
-        )
+        in_background(self, self.keep_drafts, "Keeping a draft", group="draft")
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Filters the queue, or searches the timeline, as it is typed."""

@@ -1,5 +1,6 @@
 """How a command of the desk is run, and how it is said what became of it."""
 
+import asyncio
 import time
 from collections.abc import Callable, Coroutine, Sequence
 from typing import TypeVar
@@ -9,6 +10,7 @@ from typing_extensions import override
 
 from console.keymap import Command, command_for, possible
 from console.screens.acts import Said
+from console.screens.background import in_background
 from console.screens.desk_moving import DeskMoving
 from console.screens.pace import paced
 from console.screens.panel import Panel
@@ -141,10 +143,11 @@ class DeskActing(DeskMoving, inherit_bindings=False):
             panel: Where it was asked for: it closes when it is stored, and says why
                 where it is refused.
         """
+        doing = asyncio.ensure_future(act)  # also where the desk closes just now
 
         async def run() -> None:
             try:
-                said = await act
+                said = await doing
             except Exception:
                 if panel is not None:
                     panel.refused("That failed: nobody knows whether it is stored")
@@ -158,7 +161,7 @@ class DeskActing(DeskMoving, inherit_bindings=False):
                 panel.stored()
             then(said)
 
-        self.run_worker(run(), name="An act", group="acts", exit_on_error=False)
+        in_background(self, run, "An act", group="acts")
 
     @override
     def begin_with(self, keys: Sequence[events.Key]) -> None:

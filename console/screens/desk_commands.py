@@ -5,6 +5,7 @@ from functools import partial
 
 from console.screens.acts import Said, taken_words
 from console.screens.ask import SurePanel
+from console.screens.background import in_background
 from console.screens.desk_giving import DeskGiving
 from console.screens.overlays import HelpPanel, LeavePanel
 from console.screens.withheld import WithheldPanel
@@ -82,12 +83,8 @@ class DeskCommands(DeskGiving, inherit_bindings=False):
         self.noting = noting
         self.composer_again()
         self.go("composer")
-        self.run_worker(
-            partial(self.learn_drafts, self.history.ticket.id),  # type: ignore[arg-type] # no coroutine: it may never be started
-            name="Reading drafts",
-            group="draft",
-            exit_on_error=False,
-        )
+        learn = partial(self.learn_drafts, self.history.ticket.id)
+        in_background(self, learn, "Reading drafts", group="draft")
 
     async def learn_drafts(self, ticket: TicketId) -> None:
         """Reads what was written elsewhere; the desk answers."""

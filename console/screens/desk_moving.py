@@ -4,6 +4,7 @@ from contextlib import suppress
 
 from textual.widgets import Input
 
+from console.screens.background import in_background
 from console.screens.desk_panes import DeskPanes
 from console.screens.pace import paced
 from console.widgets.composer import Composer, Editor
@@ -176,13 +177,7 @@ class DeskMoving(DeskPanes, inherit_bindings=False):
             with suppress(StoreUnreachable):  # the feed says so, and reads all later
                 await self.reads.read_window(offset, anew=anew)
 
-        self.run_worker(
-            read,  # type: ignore[arg-type] # no coroutine: it may never be started
-            name="Reading the queue",
-            group="window",
-            exclusive=True,
-            exit_on_error=False,
-        )
+        in_background(self, read, "Reading the queue", group="window", exclusive=True)
 
     # Finding
 

@@ -7,11 +7,13 @@ terminal's title counts what waits.
 import time
 from contextlib import suppress
 from datetime import datetime
+from functools import partial
 
 from textual.widgets import Input, TextArea
 from typing_extensions import override
 
 from console.live import Mine, meet
+from console.screens.background import in_background
 from console.screens.desk_working import DeskWorking
 from core.cleanse import one_line
 from core.errors import StoreUnreachable
@@ -110,12 +112,8 @@ class DeskNotices(DeskWorking, inherit_bindings=False):
         if self.lost is not None or since < (_SAY if here == self._said else _SOON):
             return
         self._said_at, self._said = time.monotonic(), here
-        self.run_worker(
-            self._meet(self._present(*here)),
-            name="Presence",
-            group="presence",
-            exit_on_error=False,
-        )
+        meet_them = partial(self._meet, self._present(*here))
+        in_background(self, meet_them, "Presence", group="presence")
 
     def _present(self, ticket: TicketId | None, doing: str) -> Presence:
         now = self.reads.now()

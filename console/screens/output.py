@@ -105,17 +105,21 @@ class Output(threading.Thread):
     @override
     def run(self) -> None:
         """Gives the terminal what there is, until it ends or is gone."""
-        number = _opened_again(self._file.fileno())
         try:
-            while (part := self._next()) is not None:
-                self._give(number, part[0], paint=part[1])
-        except OSError:  # it was closed: there is nobody to write for
+            given = self._file.fileno()
+            number = _opened_again(given)
+            try:
+                while (part := self._next()) is not None:
+                    self._give(number, part[0], paint=part[1])
+            finally:
+                if number != given:
+                    os.close(number)
+        except (OSError, ValueError):
+            pass  # it was closed: there is nobody to write for
+        finally:  # whatever ended it, nobody waits for what is taken no more
             with self._told:
                 self._gone, self._left = True, 0
                 self._waiting.clear()
-        finally:
-            if number != self._file.fileno():
-                os.close(number)
 
     def _next(self) -> tuple[bytes, bool] | None:
         with self._told:

@@ -6,6 +6,7 @@ later; what was found before stays where it is.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -14,6 +15,7 @@ from typing_extensions import override
 
 from console.canned import Shelf
 from console.keymap import GROUPS, Command, Here, allowed, possible, shown
+from console.screens.background import in_background
 from console.screens.pace import paced
 from console.screens.searching import SearchPanel
 from console.widgets.choices import Choice, Choices
@@ -169,7 +171,8 @@ class PalettePanel(SearchPanel[str]):
     def _look_if(self, words: str) -> None:
         """Looks for tickets, unless more was typed meanwhile."""
         if self.is_attached and self.query_one(Input).value == words:
-            self.run_worker(self._look(words), exclusive=True, exit_on_error=False)
+            look = partial(self._look, words)
+            in_background(self, look, "Looking for tickets", exclusive=True)
 
     async def _look(self, words: str) -> None:
         rows = await self.tickets(words)

@@ -13,6 +13,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from typing_extensions import override
 
+from console.screens.background import in_background
 from console.screens.panel import Panel
 from console.widgets.line_view import LineView
 from console.widgets.replay_lines import (
@@ -86,7 +87,7 @@ class ReplayPanel(Panel[RunId]):
         """Shows the first turn, and compares meanwhile."""
         super().on_mount()
         self.call_after_refresh(self._draw)
-        self.run_worker(self._compare(), name="Comparing", exit_on_error=False)
+        in_background(self, self._compare, "Comparing")
 
     async def _compare(self) -> None:
         self.verdict = await asyncio.to_thread(_judged, self.record, self.history)

@@ -19,13 +19,24 @@ class SteadyApp(App[None], inherit_bindings=False):
         never_wait_for_it()
         self._held_back = self._missed = False
 
+    @property
+    def seen(self) -> bool:
+        """Whether the terminal has taken all that was painted, and more was not."""
+        out = self._out()
+        return not self._held_back and (out is None or out.even())
+
+    def _out(self) -> Output | None:
+        """What writes to the terminal, where that is one that may be slow."""
+        out = getattr(self._driver, "_writer_thread", None)
+        return out if isinstance(out, Output) else None
+
     @override
     def _display(
         self, screen: Screen[object], renderable: RenderableType | None
     ) -> None:
         """Paints; nothing more is painted then until the terminal has kept up."""
-        out = getattr(self._driver, "_writer_thread", None)
-        if not isinstance(out, Output):
+        out = self._out()
+        if out is None:
             super()._display(screen, renderable)
         elif self._held_back:
             self._missed = True
@@ -39,8 +50,8 @@ class SteadyApp(App[None], inherit_bindings=False):
 
     def _paint_on(self) -> None:
         """Paints what has changed, once the terminal has taken what was painted."""
-        out = getattr(self._driver, "_writer_thread", None)
-        if isinstance(out, Output) and not out.even():
+        out = self._out()
+        if out is not None and not out.even():
             self.set_timer(_EVEN, self._paint_on)
             return
         self._held_back = False

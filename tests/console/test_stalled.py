@@ -113,6 +113,37 @@ async def test_a_terminal_that_reads_again_shows_all_that_came_meanwhile(
     await asyncio.to_thread(look)
 
 
+async def test_rule_06_what_the_terminal_has_not_shown_is_not_approved(
+    counter: Counter, sqlite_url: str
+) -> None:
+    ticket = await counter.writes("First text", subject="Lamp")
+    await counter.proposes(ticket, {"order_id": "O-1", "amount": "118.00"})
+    unread = Unread(counter, ticket)
+
+    def state() -> str:
+        asked = stored(counter.store, ticket)
+        kept = asyncio.run_coroutine_threadsafe(asked, unread.loop).result(30)
+        return kept.decisions[0].state.value
+
+    def look() -> None:
+        with playing(sqlite_url) as shown:
+            unread.write(shown)
+            shown.keys("\x1b")
+            for key in ("a", "y", "y", "y"):  # far enough apart to be meant
+                time.sleep(0.6)
+                shown.keys(key)
+            time.sleep(0.6)
+            assert state() == "pending"
+            shown.shows("y approve    e edit")
+            shown.keys("y")
+            end = time.monotonic() + 30
+            while state() != "approved":
+                assert time.monotonic() < end
+                shown.read()
+
+    await asyncio.to_thread(look)
+
+
 def test_a_paint_that_nobody_reads_makes_room_for_the_last_words() -> None:
     ours, theirs = pty.openpty()
     with os.fdopen(theirs, "w") as file:
@@ -129,4 +160,17 @@ def test_a_paint_that_nobody_reads_makes_room_for_the_last_words() -> None:
         while b"last words" not in got:
             got += os.read(ours, 65536)
         assert len(got) < 100_000
+    os.close(ours)
+
+
+def test_a_terminal_that_is_closed_already_makes_nobody_wait() -> None:
+    ours, theirs = pty.openpty()
+    file = os.fdopen(theirs, "w")
+    out = Output(file)
+    file.close()
+    out.start()
+    out.join(5)
+    out.write("x" * 100_000)
+    assert out.even() and not out.late()
+    out.stop()
     os.close(ours)
