@@ -105,7 +105,7 @@ class Command:
     group: str = "Ticket"
     meant: str = ""
     after: Literal["nothing", "moves", "text"] = "moves"
-    needs: str = ""
+    needs: str | Callable[[Here], str] = ""
     writes: bool = False
     supervisor: bool = False
 
@@ -234,7 +234,7 @@ def why_not(command: Command, here: Here) -> str:
     """Why a command is not possible here, or "" where there is nothing to say."""
     if command.needs and command.group == "Ticket" and not here.ticket:
         return "There is no ticket here"
-    return command.needs
+    return command.needs if isinstance(command.needs, str) else command.needs(here)
 
 
 def needed_for(commands: Sequence[Command], key: str, here: Here) -> str:

@@ -14,9 +14,9 @@ def _timeline(here: Here) -> bool:
 
 
 MINE = "Take the ticket over first"
-NOT_HELD = "You or a colleague holds this ticket already"
 MISSING = "There is no ticket here"
 THEIRS = "A colleague holds this ticket"
+OURS = "You hold this ticket already"
 SUPERVISOR = "A supervisor can do this, with a ticket that somebody else has"
 
 COMMANDS: tuple[Command, ...] = (
@@ -74,7 +74,7 @@ COMMANDS: tuple[Command, ...] = (
         short="take over",
         when=lambda h: h.ticket and not h.held,
         meant="nothing was taken over",
-        needs=NOT_HELD,
+        needs=lambda h: OURS if h.mine else THEIRS,
     ),
     Command(
         id="decline",

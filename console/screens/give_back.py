@@ -198,7 +198,7 @@ class GiveBackPanel(Panel[Answer]):
             self.answer(Sleep(note=note, discard=self.discards))
             return
         if self.drafts and not self.discards:
-            self.tell("nothing was given back: D discards the draft, E goes on with it")
+            self._in_the_way()
             return
         if choice == "resolved" and self.withheld and not self._asked:
             self._asked = True
@@ -214,6 +214,13 @@ class GiveBackPanel(Panel[Answer]):
                 discard=self.discards,
             )
         )
+
+    def _in_the_way(self) -> None:
+        """Says what to press; in the note a letter is text."""
+        if self.typing:
+            self.tell("nothing was given back: tab leaves the note, D then discards")
+        else:
+            self.tell("nothing was given back: D discards the draft, E goes on with it")
 
 
 def _first(text: str) -> str:

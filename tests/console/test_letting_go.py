@@ -45,6 +45,20 @@ async def panel_open(pilot: Pilot[None], app: HandoffApp) -> None:
     await until(pilot, lambda: app.screen.listening)
 
 
+async def test_an_unsent_reply_in_the_way_is_discarded_from_the_note_by_leaving_it(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("Where is it?")
+    async with sitting(counter.store) as (pilot, app):
+        await written(pilot, app, ticket)
+        await panel_open(pilot, app)
+        await press(pilot, "tab", *"paid", "enter")
+        await until(pilot, lambda: "tab leaves the note" in screen_text(app))
+        await press(pilot, "tab", "D", "enter")
+        await until(pilot, lambda: "no agent is running now" in told(app))
+        assert (await stored(counter.store, ticket)).drafts == ()
+
+
 async def test_an_unsent_reply_is_discarded_on_purpose_where_the_ticket_is_given_back(
     counter: Counter,
 ) -> None:

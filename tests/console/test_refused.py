@@ -173,3 +173,18 @@ async def test_what_was_filled_into_a_macro_stays_and_is_there_after_a_look(
         assert app.screen is desk_of(app)
         (reply,) = (await stored(counter.store, ticket)).outbox
         assert reply.text == "Dear Dana, soon."
+
+
+async def test_who_takes_what_is_held_reads_whether_it_is_theirs(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("Where is it?")
+    async with sitting(counter.store) as (pilot, app):
+        await shown(pilot, app, ticket)
+        await held(pilot, app)
+        await press(pilot, "t")
+        await until(pilot, lambda: "You hold this ticket already" in told(app))
+        await taken_away(counter, ticket)
+        await until(pilot, lambda: not desk_of(app).here().mine)
+        await press(pilot, "t")
+        await until(pilot, lambda: "A colleague holds this ticket" in told(app))
