@@ -225,6 +225,7 @@ class Mine:
         offered: The tickets that colleagues ask them to take.
         asked: The tickets that they offer and nobody has answered for.
         declined: Who declined one of them since the last look, by ticket.
+        person: As they are now: a supervisor may have changed them.
     """
 
     held: Mapping[TicketId, int]
@@ -234,6 +235,7 @@ class Mine:
     asked: frozenset[TicketId] = frozenset()
     declined: Mapping[TicketId, str] = field(default_factory=dict)
     ready: frozenset[TicketId] = frozenset()
+    person: Operator | None = None
 
 
 async def mine(store: Store, me: str, offers: Sequence[TicketId] = ()) -> Mine:
@@ -254,6 +256,7 @@ async def mine(store: Store, me: str, offers: Sequence[TicketId] = ()) -> Mine:
             offered=frozenset(r.ticket for r in rows if r.standing.offered_to == me),
             asked=open_,
             declined={t: who for t in over if (who := _declined_by(tx, t)) is not None},
+            person=next((o for o in tx.operators() if o.name == me), None),
         )
 
     return await store.read(look)

@@ -16,6 +16,7 @@ from console.live import Mine, meet
 from console.screens.background import in_background
 from console.screens.desk_working import DeskWorking
 from core.cleanse import one_line
+from core.decision import Operator
 from core.errors import StoreUnreachable
 from core.ports import CLOSED, Presence
 from core.ticket import TicketId
@@ -48,6 +49,9 @@ class DeskNotices(DeskWorking, inherit_bindings=False):
         self.post_message(self.Waiting(waits))
         if before is None:
             return
+        if before.person != now.person and now.person is not None:
+            self.tell(_made(now.person), good=False)
+            self.paint()
         if supervises:
             new = [t for d, t in now.decisions.items() if d not in before.decisions]
             many = "new decisions wait for approval"
@@ -142,3 +146,10 @@ class DeskNotices(DeskWorking, inherit_bindings=False):
             if self.history is not None and self.presence_words() != before:
                 self.paint_chart(self.history)
                 self.paint_composer()  # who else types is said there
+
+
+def _made(person: Operator) -> str:
+    """What the person was made by a supervisor."""
+    if person.disabled:
+        return "You are disabled: you can look, and change nothing"
+    return f"You are {person.role.value} now"

@@ -30,7 +30,7 @@ from console.wording import (
     when,
 )
 from core.cleanse import one_line
-from core.decision import READY, Decision, DecisionState, Role
+from core.decision import READY, Decision, DecisionState, Operator, Role
 from core.history import History, Reply, under_way
 from core.ports import Presence
 from core.standing import Standing
@@ -106,7 +106,14 @@ class DeskPanes(Front, inherit_bindings=False):
     @property
     def supervises(self) -> bool:
         """Whether the person is a supervisor."""
-        return self.services.operator.role is Role.SUPERVISOR
+        return self.person.role is Role.SUPERVISOR and not self.person.disabled
+
+    @property
+    def person(self) -> Operator:
+        """Who sits here, as the store has them since it was looked at."""
+        seen = self.reads.mine
+        known = None if seen is None else seen.person
+        return self.services.operator if known is None else known
 
     def approved(self) -> Decision | None:
         """The first decision that is approved and not carried out yet."""
@@ -234,7 +241,7 @@ class DeskPanes(Front, inherit_bindings=False):
     def paint_top(self) -> None:
         """Who, what, live, and the views."""
         top = Top(
-            operator=self.services.operator,
+            operator=self.person,
             title=self.services.title,
             view=self.reads.view,
             counts=self.reads.counts,

@@ -15,10 +15,10 @@ from console.screens.supervisor import SupervisorPanel, Wish
 from console.screens.team_acts import TeamActs
 from console.widgets.choices import Choice
 from console.widgets.queue import Queue
-from console.widgets.spans import EMPTY, line
+from console.widgets.spans import EMPTY, Line, line
 from console.widgets.timeline import Timeline
 from core.cleanse import one_line
-from core.decision import Role
+from core.decision import Operator, Role
 from core.history import History
 from core.journal import RunChanged
 from core.ports import Transaction
@@ -267,8 +267,18 @@ class DeskTeam(DeskCommands, inherit_bindings=False):
             elif sure:
                 self.act(self.team.give_role(who.name, other))
 
-        panel_ = SurePanel([line((name, "strong")), EMPTY], words, "nobody was changed")
+        lines = [line((name, "strong")), *self._follows(who, change.what), EMPTY]
+        panel_ = SurePanel(lines, words, "nobody was changed")
         self.app.push_screen(panel_, answer)
+
+    def _follows(self, who: Operator, what: str) -> list[Line]:
+        """What else a change of somebody does, in lines."""
+        said = []
+        if what == "work" and not who.disabled:
+            said.append("What they hold goes back to the queue.")
+        if who.name == self.me:
+            said.append("That is you: another supervisor must undo it.")
+        return [line((words, "wait")) for words in said]
 
 
 def _taken(name: str, seen: Overview) -> str | None:

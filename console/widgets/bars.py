@@ -57,7 +57,9 @@ def top_lines(top: Top, width: int) -> list[Line]:
     """Two lines in exactly the width."""
     tight = width < _TIGHT and bool(top.paused)
     name, role = top.operator.name, top.operator.role.value
-    who = f"  {one_line(name, 16)}" if tight else f"  {one_line(name, 30)} · {role}"
+    role = "DISABLED" if top.operator.disabled else role
+    brief = tight and not top.operator.disabled
+    who = f"  {one_line(name, 16)}" if brief else f"  {one_line(name, 30)} · {role}"
     link = ("   ● live", "ok") if top.live else ("   ○ not live", "harm")
     left = line((" handoff", "yours"), (who, "dim"), link)
     right: list[Span] = []

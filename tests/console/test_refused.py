@@ -19,7 +19,7 @@ from console.widgets.composer import Editor
 from core.decision import Operator, Role
 from core.flows.canned import keep
 from core.flows.handoff import take_over
-from core.flows.people import disable
+from core.flows.people import disable, give_role
 from core.ticket import TicketId
 from tests.console.counter import Counter
 from tests.console.shown import ME
@@ -188,3 +188,17 @@ async def test_who_takes_what_is_held_reads_whether_it_is_theirs(
         await until(pilot, lambda: not desk_of(app).here().mine)
         await press(pilot, "t")
         await until(pilot, lambda: "A colleague holds this ticket" in told(app))
+
+
+async def test_who_is_made_another_sees_it_where_they_sit(counter: Counter) -> None:
+    await counter.writes("Where is it?")
+    await counter.store.write(lambda tx: tx.save_operator(SAM))
+    async with sitting(counter.store) as (pilot, app):
+        await until(pilot, lambda: "Noor · supervisor" in screen_text(app))
+        await give_role(counter.store, SAM, ME.name, Role.AGENT)
+        await until(pilot, lambda: "Noor · agent" in screen_text(app))
+        assert "You are agent now" in told(app)
+        assert not desk_of(app).here().supervisor
+        await disable(counter.store, SAM, ME.name)
+        await until(pilot, lambda: "Noor · DISABLED" in screen_text(app))
+        assert "You are disabled" in told(app)

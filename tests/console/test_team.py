@@ -280,3 +280,17 @@ async def test_people_are_added_and_disabled_by_a_supervisor(counter: Counter) -
             "Noor": False,
             "[bo]": False,
         }
+
+
+async def test_who_disables_themselves_reads_that_it_is_them(counter: Counter) -> None:
+    await counter.writes("Where is it?")
+    app = app_on(counter.store)
+    async with app.run_test(size=WIDE) as pilot:
+        await read(pilot, app)
+        await press(pilot, "O")
+        await until(pilot, lambda: isinstance(app.screen, PeoplePanel))
+        await until(pilot, lambda: app.screen.listening)
+        await press(pilot, "j", "d")  # Mira, Noor
+        await until(pilot, lambda: "y disables Noor" in screen_text(app))
+        assert "What they hold goes back to the queue" in screen_text(app)
+        assert "That is you" in screen_text(app)
