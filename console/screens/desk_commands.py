@@ -29,6 +29,7 @@ class DeskCommands(DeskGiving, inherit_bindings=False):
         self._asked_at = 0.0
         self._pressed_at = 0.0
         self._sending = False
+        self.reworded: dict[TicketId, dict[int, str]] = {}
 
     # Acting on the ticket
 
@@ -160,7 +161,8 @@ class DeskCommands(DeskGiving, inherit_bindings=False):
         if not caught:
             return
         ticket = history.ticket.id
-        panel = WithheldPanel(caught, self.services.zone)
+        begun = self.reworded.setdefault(ticket, {})
+        panel = WithheldPanel(caught, self.services.zone, begun)
         self.open_for(panel, lambda what: self.acts.withheld(ticket, what))
 
     # The desk itself

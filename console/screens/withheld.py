@@ -1,11 +1,12 @@
 """The agent's replies that a take-over caught, one card after the other."""
 
-from collections.abc import Sequence
+from collections.abc import MutableMapping, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
+from textual.widgets import TextArea
 from typing_extensions import override
 
 from console.screens.pace import paced
@@ -34,11 +35,22 @@ class Caught:
 
 
 class WithheldPanel(Panel[Caught]):
-    """One withheld reply: send it as it is, edit it, or discard it."""
+    """One withheld reply: send it as it is, edit it, or discard it.
 
-    def __init__(self, replies: Sequence[Reply], zone: tzinfo | None) -> None:
+    Attributes:
+        begun: New words that were written and not sent, by the reply's entry; they
+            outlast the panel.
+    """
+
+    def __init__(
+        self,
+        replies: Sequence[Reply],
+        zone: tzinfo | None,
+        begun: MutableMapping[int, str],
+    ) -> None:
         super().__init__()
         self.zone = zone
+        self.begun = begun
         self.reply = replies[0]
         self.more = len(replies) - 1
         self.editing = False
@@ -82,10 +94,22 @@ class WithheldPanel(Panel[Caught]):
             ("s", "key"),
             (" send as it is    ", "text"),
             ("e", "key"),
-            (" edit    ", "text"),
+            (" go on editing    " if self._kept else " edit    ", "text"),
             ("d", "key"),
             (" discard", "text"),
         )
+
+    @property
+    def _kept(self) -> str:
+        """What was written instead, where it says something else."""
+        text = self.begun.get(self.reply.seq, "")
+        return text if text != written(self.reply.text) else ""
+
+    def on_text_area_changed(self, event: TextArea.Changed) -> None:
+        """Keeps what is written."""
+        event.stop()
+        if self.editing:
+            self.begun[self.reply.seq] = event.text_area.text
 
     @override
     def pressed(self, key: str) -> bool:
@@ -124,7 +148,7 @@ class WithheldPanel(Panel[Caught]):
         self.set_class(editing, "-override")
         editor = self.query_one("#card-input", Editor)
         if editing:
-            editor.load_text(written(self.reply.text))
+            editor.load_text(self._kept or written(self.reply.text))
             editor.focus()
         else:
             self.set_focus(None)

@@ -105,6 +105,31 @@ async def test_a_withheld_reply_s_new_words_stay_where_the_ticket_was_taken(
         assert (await stored(counter.store, ticket)).outbox[0].state == "withheld"
 
 
+async def test_a_withheld_reply_s_new_words_outlast_a_look_elsewhere(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("Where is my parcel?")
+    await counter.answers(await counter.works(ticket), "It is on its way.")
+    await counter.hands_over_to(ticket, ME)
+    async with sitting(counter.store) as (pilot, app):
+        await shown(pilot, app, ticket)
+        await until(pilot, lambda: "YOU HOLD" in pane_text(app, "banner"))
+        await opened(pilot, app, WithheldPanel, "w")
+        await press(pilot, "e")
+        await until(pilot, lambda: app.screen.query_one(Editor).has_focus)
+        await press(pilot, *"Soon: ", "escape")
+        await until(pilot, lambda: "e go on editing" in screen_text(app))
+        await press(pilot, "escape")
+        await until(pilot, lambda: app.screen is desk_of(app))
+        await opened(pilot, app, WithheldPanel, "w")
+        await press(pilot, "e")
+        await until(pilot, lambda: app.screen.query_one(Editor).has_focus)
+        await press(pilot, "ctrl+s")
+        await until(pilot, lambda: app.screen is desk_of(app))
+        (_, sent) = (await stored(counter.store, ticket)).outbox
+        assert sent.text == "Soon: It is on its way."
+
+
 async def test_f16_a_reason_stays_where_the_right_to_reject_was_taken(
     counter: Counter,
 ) -> None:
