@@ -7,24 +7,31 @@ from console.screens.desk_deciding import DeskDeciding
 from console.screens.give_back import Answer, GiveBackPanel, Sleep, Write
 from core.flows.handoff import GiveBack
 from core.history import History, Reply
+from core.ticket import TicketId
 
 
 class DeskGiving(DeskDeciding, inherit_bindings=False):
     """`_do_ID` for giving back, discarding and undoing."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.leaving_notes: dict[TicketId, str] = {}
 
     def _do_give_back(self) -> None:
         history = self.history
         if history is None or self.refuse_lost():
             return
         self.keep_written()
+        ticket = history.ticket.id
         panel = GiveBackPanel(
-            history.ticket.id,
+            ticket,
             names=[name for name in self.reads.people if name != self.me],
             workers=self.reads.workers or 0,
             unread=bool(history.standing.unanswered),
             seen=history.standing.last_seq,
             withheld=len(history.standing.withheld),
-            drafts=self.drafts.unsent_on(history.ticket.id),
+            drafts=self.drafts.unsent_on(ticket),
+            notes=self.leaving_notes,
         )
 
         def given(answer: Answer) -> Coroutine[None, None, Said] | None:
@@ -44,6 +51,8 @@ class DeskGiving(DeskDeciding, inherit_bindings=False):
             case Sleep(note=note, discard=discard):
 
                 def asleep(said: Said) -> None:
+                    if said.done:
+                        self.leaving_notes.pop(ticket, None)
                     if said.done and discard:
                         self.act(self._discard(history))
 
@@ -58,6 +67,8 @@ class DeskGiving(DeskDeciding, inherit_bindings=False):
     async def _give(self, history: History, how: GiveBack) -> Said:
         await self.keep_drafts()
         said = await self.acts.give_back(history.ticket.id, how)
+        if said.done:
+            self.leaving_notes.pop(history.ticket.id, None)
         if said.done and how.discard:
             self.drafts.discarded(history.ticket.id)
             self.composer_again()

@@ -1,6 +1,6 @@
 """Giving a ticket back: to the agent, the queue, a colleague, resolved, or asleep."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -66,6 +66,7 @@ class GiveBackPanel(Panel[Answer]):
         seen: int,
         withheld: int = 0,
         drafts: Mapping[str, str],
+        notes: MutableMapping[TicketId, str] | None = None,
     ) -> None:
         super().__init__()
         self.ticket = ticket
@@ -75,6 +76,7 @@ class GiveBackPanel(Panel[Answer]):
         self.seen = seen
         self.withheld = withheld
         self.drafts = dict(drafts)
+        self.notes = {} if notes is None else notes
         self.discards = False
         self._asked = False
 
@@ -88,7 +90,11 @@ class GiveBackPanel(Panel[Answer]):
                 [EMPTY, line(("note for the agent ", "dim"), ("tab", "key"))],
                 id="panel-label",
             )
-            yield OneLine(id="panel-note", placeholder="what it should know or do")
+            yield OneLine(
+                self.notes.get(self.ticket, ""),
+                id="panel-note",
+                placeholder="what it should know or do",
+            )
             yield LineView(
                 [
                     line(
@@ -107,6 +113,11 @@ class GiveBackPanel(Panel[Answer]):
         super().on_mount()
         self.query_one(Choices).focus()
         self._show_drafts()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Keeps the note: who looks at the ticket once more finds it again."""
+        event.stop()
+        self.notes[self.ticket] = event.value
 
     def _show_drafts(self) -> None:
         """The first line of what is not sent, and what can be done about it."""

@@ -11,7 +11,7 @@ from console.widgets.composer import Composer
 from core.flows.answer import Leaving
 from core.flows.canned import keep
 from core.flows.handoff import take_over
-from core.journal import Refused
+from core.journal import Note, Refused
 from core.ticket import TicketId
 from tests.console.counter import MIRA, Counter
 from tests.console.shown import ME
@@ -170,6 +170,25 @@ async def test_rule_01_what_a_colleague_has_since_is_not_taken_back_and_it_is_sa
     history = await stored(counter.store, ticket)
     assert [reply.state for reply in history.outbox] == ["queued"]
     assert history.standing.held_by == MIRA.name
+
+
+async def test_a_note_begun_in_the_panel_outlasts_a_look_at_the_ticket(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("Where is it?")
+    async with sitting(counter.store) as (pilot, app):
+        await shown(pilot, app, ticket)
+        await held(pilot, app)
+        await panel_open(pilot, app)
+        await press(pilot, "tab", *"paid", "escape")
+        await until(pilot, lambda: app.screen is desk_of(app))
+        await panel_open(pilot, app)
+        await until(pilot, lambda: "paid" in screen_text(app))
+        await press(pilot, "enter")
+        await until(pilot, lambda: "no agent is running now" in told(app))
+        journal = (await stored(counter.store, ticket)).journal
+        assert [e.body.text for e in journal if isinstance(e.body, Note)] == ["paid"]
+        assert desk_of(app).leaving_notes == {}
 
 
 async def test_the_panel_s_keys_are_seen_on_a_low_screen_whatever_stands_above_them(
