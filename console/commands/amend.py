@@ -46,9 +46,10 @@ def claim(ticket: str, drop: bool) -> None:  # noqa: FBT001 # click's way to say
     cls=options.Command,
     examples=["handoff snooze T-7K3QF2M 3h", 'handoff snooze T-7K3QF2M "mon 9:00"'],
 )
+@click.option("--discard-draft", is_flag=True, help="Discard what you have not sent.")
 @ticket_argument
 @click.argument("time")
-def snooze(ticket: str, time: str) -> None:
+def snooze(ticket: str, time: str, discard_draft: bool) -> None:  # noqa: FBT001 # click's way to say an option
     """Let a ticket sleep until TIME.
 
     TIME is 30m, 3h, 2d, 1w, 17:30, 5pm, tomorrow, mon, "mon 9:00", or in full such as
@@ -62,7 +63,10 @@ def snooze(ticket: str, time: str) -> None:
             if until is None:
                 fail(_NO_TIME, USAGE)
             name = TicketId(ticket)
-            return done(await amend.snooze(at.store, name, at.me, until)), until
+            slept = await amend.snooze(
+                at.store, name, at.me, until, discard=discard_draft
+            )
+            return done(slept), until
 
     kept, until = base.run(work())
     words = f"{ticket} sleeps until {stamp(until)}; a message of the buyer wakes it"

@@ -4,7 +4,13 @@ from collections.abc import Coroutine
 
 from console.screens.acts import Said
 from console.screens.desk_deciding import DeskDeciding
-from console.screens.give_back import Answer, GiveBackPanel, Sleep, Write
+from console.screens.give_back import (
+    SLEEP,
+    Answer,
+    GiveBackPanel,
+    Sleep,
+    Write,
+)
 from core.flows.handoff import GiveBack
 from core.history import History, Reply
 from core.ticket import TicketId
@@ -17,7 +23,20 @@ class DeskGiving(DeskDeciding, inherit_bindings=False):
         super().__init__()
         self.leaving_notes: dict[TicketId, str] = {}
 
+    def _do_snooze(self) -> None:
+        ticket, standing = self.ticket(), self.standing()
+        if ticket is None or standing is None:
+            return
+        self.keep_written()
+        if standing.held_by == self.me and self.drafts.unsent_on(ticket):
+            self._let_go(at=SLEEP)  # where what is not sent can be discarded
+        else:
+            self.ask_until(ticket)
+
     def _do_give_back(self) -> None:
+        self._let_go()
+
+    def _let_go(self, at: str = "") -> None:
         history = self.history
         if history is None or self.refuse_lost():
             return
@@ -32,6 +51,7 @@ class DeskGiving(DeskDeciding, inherit_bindings=False):
             withheld=len(history.standing.withheld),
             drafts=self.drafts.unsent_on(ticket),
             notes=self.leaving_notes,
+            at=at,
         )
 
         def given(answer: Answer) -> Coroutine[None, None, Said] | None:
@@ -53,11 +73,9 @@ class DeskGiving(DeskDeciding, inherit_bindings=False):
                 def asleep(said: Said) -> None:
                     if said.done:
                         self.leaving_notes.pop(ticket, None)
-                    if said.done and discard:
-                        self.act(self._discard(history))
 
                 panel.stored()
-                self.ask_until(ticket, note, asleep)
+                self.ask_until(ticket, note, discard=discard, then=asleep)
                 return None
             case GiveBack():
                 self.note_own(ticket)

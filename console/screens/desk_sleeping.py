@@ -34,19 +34,22 @@ class DeskSleeping(DeskCanned, inherit_bindings=False):
         if not self.refuse_lost():
             self.app.push_screen(panel, answer)
 
-    def _do_snooze(self) -> None:
-        ticket = self.ticket()
-        if ticket is not None:
-            self.ask_until(ticket)
-
     def ask_until(
         self,
         ticket: TicketId,
         note: str = "",
+        *,
+        discard: bool = False,
         then: Callable[[Said], None] = lambda _: None,
     ) -> None:
-        """Asks for a time and lets the ticket sleep, with a note for the agent."""
-        left = [note] if note else []
+        """Asks for a time and lets the ticket sleep.
+
+        Args:
+            ticket: The ticket.
+            note: For the agent.
+            discard: Whether what is written and not sent is discarded with it.
+            then: What follows, whatever it came to.
+        """
 
         async def sleep(text: str) -> Said:
             until = self._moment(text)
@@ -54,12 +57,11 @@ class DeskSleeping(DeskCanned, inherit_bindings=False):
                 return no(self._no_moment(text) or "")
             self.note_own(ticket)
             await self.keep_drafts()
-            while left:  # a note is left once, however often the time is refused
-                said = await self.team.whisper(ticket, left[0])
-                if not said.done:
-                    return said
-                left.pop()
-            return await self.team.snooze(ticket, until)
+            said = await self.team.snooze(ticket, until, note=note, discard=discard)
+            if said.done and discard:
+                self.drafts.discarded(ticket)
+                self.composer_again()
+            return said
 
         panel = AskPanel(
             f"Let {one_line(ticket, 40)} sleep until",

@@ -20,7 +20,8 @@ from core.cleanse import one_line
 from core.flows.handoff import GiveBack
 from core.ticket import TicketId
 
-_SLEEP = "snooze"
+SLEEP = "snooze"
+"""The choice that lets it sleep."""
 
 _REST = 9
 """Rows of the panel besides its head, the drafts and the list."""
@@ -67,8 +68,10 @@ class GiveBackPanel(Panel[Answer]):
         withheld: int = 0,
         drafts: Mapping[str, str],
         notes: MutableMapping[TicketId, str] | None = None,
+        at: str = "",
     ) -> None:
         super().__init__()
+        self.at = at
         self.ticket = ticket
         self.names = tuple(names)
         self.agents = workers
@@ -109,9 +112,13 @@ class GiveBackPanel(Panel[Answer]):
 
     @override
     def on_mount(self) -> None:
-        """Starts on the list."""
+        """Starts on the list, at the first choice or the one that was asked for."""
         super().on_mount()
-        self.query_one(Choices).focus()
+        choices = self.query_one(Choices)
+        ids = [choice.id for choice in choices.choices]
+        if self.at in ids:
+            choices.step(ids.index(self.at) - choices.cursor)
+        choices.focus()
         self._show_drafts()
 
     def on_input_changed(self, event: Input.Changed) -> None:
@@ -164,7 +171,7 @@ class GiveBackPanel(Panel[Answer]):
             Choice(id="on", line=line("to the agent", (", carries on now", "dim"))),
             Choice(id="queue", line=line("to the queue", (", for people", "dim"))),
             Choice(id="resolved", line=line("resolved")),
-            Choice(id=_SLEEP, line=line("snooze", (", sleeps until a time", "dim"))),
+            Choice(id=SLEEP, line=line("snooze", (", sleeps until a time", "dim"))),
             *(
                 Choice(id=f"@{name}", line=line("to ", one_line(name, 40), asked))
                 for name in self.names
@@ -205,11 +212,11 @@ class GiveBackPanel(Panel[Answer]):
 
     def _give(self, choice: str) -> None:
         note = self.query_one("#panel-note", Input).value.strip()
-        if choice == _SLEEP:
-            self.answer(Sleep(note=note, discard=self.discards))
-            return
         if self.drafts and not self.discards:
             self._in_the_way()
+            return
+        if choice == SLEEP:
+            self.answer(Sleep(note=note, discard=self.discards))
             return
         if choice == "resolved" and self.withheld and not self._asked:
             self._asked = True

@@ -87,11 +87,15 @@ class TeamActs:
 
         return await told(leave, ticket)
 
-    async def snooze(self, ticket: TicketId, until: datetime) -> Said:
-        """Lets a ticket sleep."""
+    async def snooze(
+        self, ticket: TicketId, until: datetime, *, note: str, discard: bool
+    ) -> Said:
+        """Lets a ticket sleep, with a note for the agent, or "" for none."""
 
         async def sleep(ticket: TicketId) -> Said:
-            done = await amend.snooze(self._store, ticket, self._me, until)
+            done = await amend.snooze(
+                self._store, ticket, self._me, until, note=note, discard=discard
+            )
             words = "It sleeps; a message of the buyer wakes it"
             let_go = isinstance(done, Done) and done.let_go
             return outcome_said(done, f"{words}{LET_GO if let_go else ''}")

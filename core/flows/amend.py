@@ -9,6 +9,7 @@ from datetime import datetime
 
 from core.builtin import CATEGORIES, PRIORITIES
 from core.decision import Operator
+from core.flows.drafts import UNSENT, drop_drafts, unsent
 from core.flows.person import (
     Done,
     NotHolder,
@@ -24,6 +25,7 @@ from core.journal import (
     Body,
     Claimed,
     IdentityChanged,
+    Note,
     Snoozed,
     StateAmended,
     Triaged,
@@ -108,13 +110,27 @@ async def verify(
     return await _as_holder(store, ticket, by, "verify the buyer", checked)
 
 
-async def snooze(
-    store: Store, ticket: TicketId, by: Operator, until: datetime
+async def snooze(  # each by its name
+    store: Store,
+    ticket: TicketId,
+    by: Operator,
+    until: datetime,
+    *,
+    note: str = "",
+    discard: bool = False,
 ) -> Done | Refusal:
     """Lets a ticket sleep until a time; a message of the buyer wakes it at once.
 
     A holder lets go of it with this; a ticket that nobody holds may be put to sleep
     by anybody, one that the agent works on can't.
+
+    Args:
+        store: The store.
+        ticket: The ticket.
+        by: Who lets it sleep.
+        until: When it wakes.
+        note: For the agent; "" for none.
+        discard: Whether the holder's unsent drafts are discarded with it.
 
     Raises:
         UnknownTicket: There is none.
@@ -131,6 +147,12 @@ async def snooze(
         if isinstance(hold, NotHolder) and hold.holder is not None:
             return hold
         held = not isinstance(hold, NotHolder)
+        if discard:
+            drop_drafts(tx, history, by)
+        elif held and unsent(history, by.name):
+            return NotPossible(why=UNSENT)
+        if note.strip():
+            tx.append(ticket, operator(by.name), Note(text=note, for_agent=True))
         if held:
             _let_go(tx, history, by)
         body = Snoozed(until=until.isoformat())

@@ -11,6 +11,9 @@ from core.history import Draft, History
 from core.ports import Store, Transaction
 from core.ticket import TicketId
 
+UNSENT = "there is an unsent draft: send or discard it first"
+"""Why a ticket is not let go."""
+
 
 async def save_draft(
     store: Store, ticket: TicketId, by: Operator, mode: str, text: str

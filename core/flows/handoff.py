@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from core.decision import Operator, Role
 from core.flows.answer import DIRECTLY, Leaving, answer_as
-from core.flows.drafts import drop_drafts, unsent
+from core.flows.drafts import UNSENT, drop_drafts, unsent
 from core.flows.holding import seat, store_acquisition
 from core.flows.offer import offer
 from core.flows.person import (
@@ -281,7 +281,7 @@ def why_not_back(
     """Why a holder's ticket can't be given back so, or None."""
     drafted = unsent(history, holder) and not how.discard
     if drafted and not how.forced:
-        return "there is an unsent draft: send or discard it first"
+        return UNSENT
     if history.standing.withheld and how.to == "agent" and not how.forced:
         return "the agent's withheld replies must be sent or discarded first"
     if history.ticket.origin is Origin.IMPORTED and how.to == "agent":

@@ -5,6 +5,7 @@ from datetime import timedelta
 from textual.pilot import Pilot
 
 from console.app import HandoffApp
+from console.screens.ask import AskPanel
 from console.screens.give_back import GiveBackPanel
 from console.screens.macro import MacroPanel
 from console.widgets.composer import Composer
@@ -86,6 +87,31 @@ async def test_an_unsent_reply_is_discarded_on_purpose_where_the_ticket_is_given
         await until(pilot, lambda: "What you discarded is back" in told(app))
         (draft,) = (await stored(counter.store, ticket)).drafts
         assert draft.text == "Dear Ann"
+
+
+async def test_an_unsent_reply_is_discarded_on_purpose_where_the_ticket_is_to_sleep(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("Where is it?")
+    async with sitting(counter.store) as (pilot, app):
+        await written(pilot, app, ticket)
+        await press(pilot, "z")
+        await until(pilot, lambda: isinstance(app.screen, GiveBackPanel))
+        await until(pilot, lambda: app.screen.listening)
+        await until(pilot, lambda: "▸ snooze" in screen_text(app))
+        await press(pilot, "enter")
+        await until(pilot, lambda: "D discards the draft" in screen_text(app))
+        await press(pilot, "D", "enter")
+        await until(pilot, lambda: isinstance(app.screen, AskPanel))
+        await until(pilot, lambda: app.screen.listening)
+        assert desk_of(app).drafts.text(ticket, "reply") == "Dear Ann"
+        await press(pilot, *"3h", "enter")
+        await until(pilot, lambda: "you no longer hold it" in told(app))
+        history = await stored(counter.store, ticket)
+        assert (history.standing.held_by, history.drafts) == (None, ())
+        await until(pilot, lambda: desk_of(app).here().undo)
+        await press(pilot, "u")
+        await until(pilot, lambda: "What you discarded is back" in told(app))
 
 
 async def test_from_giving_back_one_goes_on_with_what_is_not_sent(

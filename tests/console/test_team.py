@@ -113,7 +113,7 @@ async def test_a_snoozed_ticket_sleeps_and_no_time_is_told(counter: Counter) -> 
         await until(pilot, lambda: "asleep until" in screen_text(app))
 
 
-async def test_who_lets_a_ticket_sleep_reads_of_the_draft_and_then_of_the_keys(
+async def test_who_has_lost_a_ticket_reads_of_the_draft_and_then_of_the_keys(
     counter: Counter,
 ) -> None:
     ticket = await counter.writes("Where is it?")
@@ -124,10 +124,8 @@ async def test_who_lets_a_ticket_sleep_reads_of_the_draft_and_then_of_the_keys(
         await press(pilot, "r", *"half a rep")
         drafts = desk_of(app).drafts
         await until(pilot, lambda: drafts.text(ticket, "reply") == "half a rep")
-        await press(pilot, "escape", "z")
-        await until(pilot, lambda: app.screen is not desk_of(app))
-        await until(pilot, lambda: app.screen.listening)
-        await answered(pilot, app, "3h")
+        taken = GiveBack(to="queue", forced=True, why="it waits")
+        await give_back(counter.store, ticket, ME, taken)
         words = "Your draft is kept. Take it over to go on: t   note: n"
         await until(pilot, lambda: words in screen_text(app))
 

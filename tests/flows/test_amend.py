@@ -12,9 +12,10 @@ from core.flows.amend import (
     verify,
     wake,
 )
+from core.flows.drafts import UNSENT, save_draft
 from core.flows.handoff import GiveBack, give_back, take_over
 from core.flows.person import Done, NotHolder, NotPossible
-from core.journal import IdentityChanged, LockChanged, Refused, Snoozed
+from core.journal import IdentityChanged, LockChanged, Note, Refused, Snoozed
 from core.ports import QueueQuery
 from core.ticket import Status, TicketId
 from core.turn import Stop
@@ -196,3 +197,21 @@ async def test_f71_who_is_disabled_amends_nothing(lite: World, act: str) -> None
     assert isinstance(outcome, NotPossible)
     (row,) = await lite.store.read(lambda tx: tx.queue_rows([ticket]))
     assert row.status is Status.QUEUED
+
+
+async def test_who_lets_go_with_unsent_text_to_sleep_discards_it_on_purpose(
+    world: World,
+) -> None:
+    ticket = await world.opened()
+    until = await world.store.read(lambda tx: tx.now) + HOUR
+    await take_over(world.store, ticket, ANA)
+    await save_draft(world.store, ticket, ANA, "reply", "Dear Ann")
+    refused = await snooze(world.store, ticket, ANA, until, note="be brief")
+    assert refused == NotPossible(why=UNSENT)
+    assert await world.journal(ticket, Note) == []
+    slept = await snooze(world.store, ticket, ANA, until, note="be brief", discard=True)
+    assert isinstance(slept, Done)
+    assert slept.let_go
+    assert (await world.chart(ticket)).drafts == ()
+    (note,) = await world.journal(ticket, Note)
+    assert note.body == Note(text="be brief", for_agent=True)
