@@ -140,7 +140,7 @@ class Acts:
         async def drop(ticket: TicketId) -> Said:
             gone = await discard_drafts(self._store, ticket, self._me)
             first = one_line(gone[0].text.strip(), 30) if gone else ""
-            return Said(words=f"Discarded “{first}” · u brings it back", done=True)
+            return Said(words=f"Discarded “{first}”", done=True)
 
         return await told(drop, ticket)
 

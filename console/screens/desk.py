@@ -96,7 +96,7 @@ class Desk(DeskUpsets):
                 yield LineView(id="banner")
                 yield LineView(id="strip")
                 yield LineView(id="strip-rule")
-                yield Timeline(id="timeline")
+                yield Timeline(newest=self.keys["last"], id="timeline")
                 with Vertical(id="inline"):
                     yield LineView(id="inline-card")
                 yield Composer(id="composer")
@@ -189,7 +189,9 @@ class Desk(DeskUpsets):
         queue = self.query_one(Queue)
         words = empty_words(self.reads.view, self.reads.workers, self.keys)
         if self.reads.filter:
-            words = f"Nothing matches “{self.reads.filter}”. esc clears the filter."
+            back = self.keys["back"]
+            clears = f" {back} clears the filter." if back else ""
+            words = f"Nothing matches “{self.reads.filter}”.{clears}"
         queue.empty_words, queue.view = words, self.reads.view
         queue.show(
             window.glance, offset=window.offset, total=window.total, anew=window.anew

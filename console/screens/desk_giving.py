@@ -1,6 +1,7 @@
 """Letting a ticket go, and what can be taken back: a reply, or a discarded draft."""
 
 from collections.abc import Coroutine
+from dataclasses import replace
 
 from console.screens.acts import Said
 from console.screens.desk_deciding import DeskDeciding
@@ -105,6 +106,9 @@ class DeskGiving(DeskDeciding, inherit_bindings=False):
         if said.done:
             self.drafts.discarded(history.ticket.id)
             self.composer_again()
+            key = self.keys["undo"]
+            back = f" · {key} brings it back" if key else ""
+            return replace(said, words=f"{said.words}{back}")
         return said
 
     def _do_undo(self) -> None:

@@ -15,6 +15,7 @@ from textual.geometry import Size
 from textual.message import Message
 from typing_extensions import override
 
+from console.keytable import KEYS
 from console.widgets.line_view import Painted
 from console.widgets.spans import EMPTY, Line, line, marked
 from console.widgets.timeline_items import Item
@@ -41,8 +42,10 @@ class Timeline(Painted, can_focus=True, inherit_bindings=False):
     class Moved(Message):
         """The cursor or what is below the screen changed."""
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 # Textual's word
+    def __init__(self, *, newest: str = KEYS["last"], id: str) -> None:  # noqa: A002 # Textual's word
+        """Shows nothing yet; `newest` is the person's key that goes to the end."""
         super().__init__(id=id)
+        self.newest = newest
         self.items: tuple[Item, ...] = ()
         self.reader: Reader | None = None
         self.cursor = -1
@@ -261,7 +264,8 @@ class Timeline(Painted, can_focus=True, inherit_bindings=False):
     def line_at(self, y: int) -> Line:
         """The line at this row; the last one says what came below."""
         if self.unseen and y == self.scroll_offset.y + self.size.height - 1:
-            return line((f" ▼ {self.unseen} new below · G ", "solid-yours"))
+            key = f" · {self.newest}" if self.newest else ""
+            return line((f" ▼ {self.unseen} new below{key} ", "solid-yours"))
         if not 0 <= y < len(self._lines):
             return EMPTY
         return marked(self._lines[y], self.needle) if self.needle else self._lines[y]

@@ -1,7 +1,19 @@
 """Keys that a person has changed: what the screen says is what does it."""
 
+from console.widgets.timeline import Timeline
+from core.flows.handoff import take_over
 from tests.console.counter import Counter
-from tests.console.steps import desk_of, pane_text, press, screen_text, sitting, until
+from tests.console.shown import ME
+from tests.console.steps import (
+    desk_of,
+    pane_text,
+    press,
+    screen_text,
+    shown,
+    sitting,
+    told,
+    until,
+)
 
 KEYS = {
     "take": "B",
@@ -11,6 +23,9 @@ KEYS = {
     "withheld": "I",
     "view:mine": "7",
     "view:agent": "9",
+    "last": "L",
+    "back": "f4",
+    "undo": "U",
 }
 
 
@@ -37,3 +52,25 @@ async def test_every_line_of_the_desk_says_the_persons_own_keys(
         await until(pilot, lambda: "B take over" in pane_text(app, "banner"))
         await press(pilot, "B")
         await until(pilot, lambda: "D give back" in pane_text(app, "banner"))
+
+
+async def test_what_is_said_of_a_filter_a_discard_and_new_lines_names_own_keys(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("\n".join("Where is it?" for _ in range(60)))
+    async with sitting(counter.store, keys=KEYS) as (pilot, app):
+        await shown(pilot, app, ticket)
+        await take_over(counter.store, ticket, ME)
+        await until(pilot, lambda: desk_of(app).here().mine)
+        await press(pilot, "tab", "g")
+        timeline = desk_of(app).query_one(Timeline)
+        await until(pilot, lambda: not timeline.at_end)
+        await counter.writes("And now?", ticket=ticket)
+        await until(pilot, lambda: "1 new below · L " in screen_text(app))
+        await press(pilot, "r", *"Hm", "f4")
+        await until(pilot, lambda: desk_of(app).here().drafted)
+        desk_of(app).run_command("discard")
+        await until(pilot, lambda: "Discarded “Hm” · U brings it back" in told(app))
+        desk_of(app).go("queue")
+        await press(pilot, "/", *"nothing has it")
+        await until(pilot, lambda: "f4 clears the filter" in screen_text(app))
