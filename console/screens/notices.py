@@ -4,6 +4,9 @@ The library may lose track of the cells of a notice that gives way to another (8
 a scroll of its rack makes the compositor forget where the old one was): they would stay
 on the terminal until somebody else paints there. So the rows of notices are painted
 again shortly after one came, and once it has gone.
+
+Each screen shows all notices, also where another lies above it: so that nothing is told
+twice, the one on top shows them alone.
 """
 
 from textual.app import App
@@ -41,6 +44,13 @@ class NoticingApp(App[None], inherit_bindings=False):
         ends = self.NOTIFICATION_TIMEOUT if timeout is None else timeout
         for after in (*_AFTER, ends + _GONE):
             self.set_timer(after, self._paint_under_notices)
+
+    @override
+    def _refresh_notifications(self) -> None:
+        for screen in self.screen_stack[:-1]:
+            for rack in screen.query("ToastRack"):
+                rack.display = False
+        super()._refresh_notifications()
 
     def _paint_under_notices(self) -> None:
         for screen in self.screen_stack[-1:]:  # none once the app has ended

@@ -103,6 +103,29 @@ async def test_a_key_for_a_card_that_does_not_listen_yet_is_told_in_its_line(
         assert "esc Cancel" in screen_text(app)
 
 
+@pytest.mark.parametrize("size", [(200, 55), (100, 30)])
+async def test_a_notice_stands_once_also_where_a_card_comes_up_right_after_it(
+    counter: Counter, size: tuple[int, int]
+) -> None:
+    ticket = await counter.writes("My money, please")
+    await counter.proposes(ticket, {"order_id": "O-1"})
+    app = app_on(counter.store)
+    async with app.run_test(size=size, notifications=True) as pilot:
+        await all_view(pilot, app)
+        await until(pilot, lambda: desk_of(app).pending() is not None)
+        desk_of(app).tell("said once")
+        await until(pilot, lambda: "said once" in screen_text(app))
+        await card_opened(pilot, app)
+        here = app.screen.query("Toast")
+        await until(pilot, lambda: [toast.size.height for toast in here] == [1])
+        await until(pilot, lambda: screen_text(app).count("said once") == 1)
+        desk_of(app).tell("said next")
+        await until(pilot, lambda: screen_text(app).count("said next") == 1)
+        await press(pilot, "escape")
+        await until(pilot, lambda: app.screen is desk_of(app))
+        await until(pilot, lambda: screen_text(app).count("said next") == 1)
+
+
 async def test_a_key_that_comes_too_fast_on_a_panel_is_told_in_its_line(
     counter: Counter,
 ) -> None:
