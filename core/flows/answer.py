@@ -7,7 +7,7 @@ worker would have as long as none lives.
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from core.decision import Operator
 from core.flows.person import Done
@@ -33,6 +33,32 @@ class Leaving:
 
 DIRECTLY = Leaving()
 """At once, whatever channels there are."""
+
+
+_NOT_SENT = frozenset({"discarded", "failed", "no_channel", "withheld"})
+
+_JUST = timedelta(hours=24)
+
+
+def said_already(
+    history: History, by: Operator, text: str, now: datetime
+) -> str | None:
+    """Why a text is not sent once more, or None.
+
+    A draft is seen on every console of its author: who sent it on one, and looks at
+    another that shows it still, would send it twice.
+    """
+    since = history.standing.last_buyer_seq
+    for reply in history.outbox:
+        if (
+            reply.author == operator(by.name)
+            and reply.text.strip() == text.strip()
+            and reply.seq > since
+            and reply.state not in _NOT_SENT
+            and now - reply.created_at < _JUST
+        ):
+            return "you sent these very words since the buyer's last message"
+    return None
 
 
 def answer_as(  # noqa: PLR0913 # a reply is made of these

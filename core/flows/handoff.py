@@ -7,7 +7,7 @@ transaction that writes, and a refused try is journaled in one of its own (rule 
 from dataclasses import dataclass, replace
 
 from core.decision import Operator, Role
-from core.flows.answer import DIRECTLY, Leaving, answer_as
+from core.flows.answer import DIRECTLY, Leaving, answer_as, said_already
 from core.flows.drafts import UNSENT, drop_drafts, unsent
 from core.flows.holding import seat, store_acquisition
 from core.flows.offer import offer
@@ -186,6 +186,9 @@ async def reply(  # what a reply is made of
         seen: The last seq that the author had looked at; the newest where None.
         leaving: How it leaves.
 
+    Returns:
+        What became of it; the very words that the buyer was just sent are refused.
+
     Raises:
         UnknownTicket: There is none.
         StoreUnreachable: Nothing was stored.
@@ -193,11 +196,14 @@ async def reply(  # what a reply is made of
     if not text.strip():
         return NotPossible(why="an empty reply is not sent")
 
-    def send(tx: Transaction) -> Done | NotHolder:
+    def send(tx: Transaction) -> Done | Refusal:
         history = tx.history(ticket)
         hold = hold_of(history.lock, as_of_now(tx, by))
         if isinstance(hold, NotHolder):
             return hold
+        again = said_already(history, by, text, tx.now)
+        if again is not None:
+            return NotPossible(why=again)
         newest = history.standing.last_seq
         covers = newest if seen is None else min(seen, newest)
         return answer_as(tx, hold, history, by, text, covers, leaving)

@@ -218,7 +218,8 @@ async def test_a_worker_s_channels_count_for_who_sits_elsewhere(world: World) ->
         me = replace(_worker(world), id="-".join(("W", *worker)), channels=worker)
         await world.store.write(lambda tx: tx.report_alive(me))
         leaving = Leaving(channels=here)
-        done = await reply(world.store, ticket, ANA, "Soon.", leaving=leaving)
+        words = f"Soon, by {', '.join(sorted(here))}."
+        done = await reply(world.store, ticket, ANA, words, leaving=leaving)
         await world.store.write(lambda tx: tx.retire(me.id))
         assert isinstance(done, Done)
         return done.stays

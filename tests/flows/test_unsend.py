@@ -282,3 +282,22 @@ async def test_rule_14_what_nobody_had_the_right_to_stays_in_the_record(
         ("give back", "only a supervisor may give back another's ticket"),
         ("note", "the operator ben is disabled"),
     ]
+
+
+async def test_rule_03_a_draft_that_two_consoles_show_is_sent_once(
+    world: World,
+) -> None:
+    ticket = await world.opened()
+    await take_over(world.store, ticket, ANA)
+    later = Leaving(hold_off=LONG)
+    both = [reply(world.store, ticket, ANA, "Soon", leaving=later) for _ in range(2)]
+    outcomes = await asyncio.gather(*both)
+    (sent,) = [o for o in outcomes if isinstance(o, Done)]
+    (refused,) = [o for o in outcomes if isinstance(o, NotPossible)]
+    assert refused.why == "you sent these very words since the buyer's last message"
+    await unsend(world.store, ticket, ANA, sent.seq)
+    assert isinstance(await reply(world.store, ticket, ANA, "Soon"), Done)
+    assert [m["text"] for m in await world.delivers()] == ["Soon"]
+    assert isinstance(await reply(world.store, ticket, ANA, "Soon \n"), NotPossible)
+    await world.writes("And now?", ticket)
+    assert isinstance(await reply(world.store, ticket, ANA, "Soon"), Done)
