@@ -7,7 +7,8 @@ from datetime import timedelta
 from console import wiring
 from console.codes import REFUSED, UNREACHABLE, USAGE, code_of
 from console.config import Config
-from console.wording import count, damaged, span_of
+from console.measures import count, span_of
+from console.wording import damaged
 from core.errors import HandoffError, ModelFailed
 from core.ports import QueueQuery, Store, Transaction
 from core.ticket import UNKNOWN_TIME

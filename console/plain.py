@@ -11,17 +11,11 @@ from datetime import datetime
 from types import MappingProxyType
 
 from console.canned import STEP_WORDS, Kept, release_words
+from console.measures import count, money
 from console.plain_journal import compact, entry_line, stamp
-from console.shapes import as_sent
+from console.shapes_work import as_sent
 from console.when import told
-from console.wording import (
-    LOST_LOCK,
-    count,
-    delivery_word,
-    doing,
-    money,
-    stop_words,
-)
+from console.wording import LOST_LOCK, delivery_word, doing, stop_words
 from core.cleanse import cleanse, one_line
 from core.decision import Decision, Operator, approvers, settled_words
 from core.history import History, QueueRow, Reply

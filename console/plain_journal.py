@@ -8,14 +8,13 @@ import json
 from datetime import datetime
 from typing import assert_never
 
-from console.shapes import when
+from console.measures import LOST_TIME, money
+from console.shapes_values import when
 from console.wording import (
     DELIVERY,
-    LOST_TIME,
     happened,
     identity_change,
     identity_words,
-    money,
     quarantined,
     stop_words,
     untold,

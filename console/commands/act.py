@@ -2,7 +2,7 @@
 
 import click
 
-from console import plain, shapes, wiring
+from console import plain, shapes_values, shapes_work, wiring
 from console.commands import base, opened, options
 from console.commands.base import REFUSED, UNREACHABLE, USAGE, Failed, fail
 from console.commands.desk import done, refusal, stored
@@ -60,15 +60,19 @@ def act(
 
 
 def _told(ticket: TicketId, outcome: Operated) -> None:
-    said: shapes.Shape = {"ticket": ticket}
+    said: shapes_values.Shape = {"ticket": ticket}
     match outcome:
         case Used(call=call, result=result):
-            said |= {"outcome": "used", "call": call, "result": shapes.result(result)}
+            said |= {
+                "outcome": "used",
+                "call": call,
+                "result": shapes_work.result(result),
+            }
             base.show(said, lambda: plain.value(result.content))
             if result.is_error:
                 raise Failed("the tool answered with an error", REFUSED)
         case Proposed(decision=decision):
-            said |= {"outcome": "proposed", "decision": shapes.decision(decision)}
+            said |= {"outcome": "proposed", "decision": shapes_work.decision(decision)}
             line = plain.decision_line(decision)
             base.show(said, lambda: f"A supervisor decides: {line}")
         case InDoubt(action=action, key=key):

@@ -6,7 +6,7 @@ from typing import BinaryIO
 import click
 
 from console import canned as written
-from console import plain, shapes, wiring
+from console import plain, shapes, shapes_values, wiring
 from console.canned import Kept, values_of
 from console.commands import base, opened, options
 from console.commands.base import REFUSED, USAGE, Failed, fail
@@ -147,7 +147,7 @@ def _tell(ticket: str, ready: Written, came: Performed | None) -> None:
     if came is None:
         base.show(shown | {"done": []}, lambda: plain.macro(ready))
         return
-    done: shapes.Shape = {"done": list(came.done)}
+    done: shapes_values.Shape = {"done": list(came.done)}
     if came.refusal is not None:
         words = ", ".join(written.STEP_WORDS[step] for step in came.done) or "nothing"
         fail(f"{refusal(came.refusal)}; done: {words}", REFUSED)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import click
 
-from console import plain, shapes, wiring
+from console import plain, shapes_work, wiring
 from console.commands import base, opened, options
 from console.commands.base import REFUSED, USAGE, Failed, fail
 from console.live import on_objects_of
@@ -53,7 +53,7 @@ def decisions(every: bool) -> None:  # noqa: FBT001 # click's way to say an opti
             if d.unreadable is not None
         )
         base.show(
-            [shapes.decision(d, rules.get(d.id), also.get(d.id)) for d in found],
+            [shapes_work.decision(d, rules.get(d.id), also.get(d.id)) for d in found],
             lambda: plain.decisions(found, also),
         )
 
@@ -120,7 +120,7 @@ def decide(
     base.log_to_stderr()
     settled = base.run(_decide(decision, verdict))
     base.show(
-        shapes.decision(settled), lambda: f"Stored: {plain.decision_line(settled)}"
+        shapes_work.decision(settled), lambda: f"Stored: {plain.decision_line(settled)}"
     )
 
 

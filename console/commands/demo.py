@@ -16,9 +16,9 @@ from console.commands.base import REFUSED, USAGE, Failed, fail
 from console.config import load
 from console.demo.place import Place, made_place
 from console.demo.runner import Buyers, add_colleagues, is_ours, running_worker
+from console.measures import count
 from console.plain_journal import event_line
 from console.screens.desk import Desk
-from console.wording import count
 from core.history import History
 from core.journal import Entry
 from core.ports import QueueQuery, Store, Transaction

@@ -5,7 +5,7 @@ from typing import NoReturn
 
 import click
 
-from console import plain, shapes, wiring
+from console import plain, shapes, shapes_values, wiring
 from console.commands import base, opened, options
 from console.commands.base import REFUSED, USAGE, Failed, fail
 from console.plain_journal import stamp
@@ -72,7 +72,7 @@ def take(ticket: str, wait: float, force: bool, why: str) -> None:  # noqa: FBT0
     lock = base.run(work())
     if force and not why.strip():
         base.warn("by force without a reason: --why TEXT tells colleagues")
-    said: shapes.Shape = {"ticket": ticket, **shapes.lock(lock)}
+    said: shapes_values.Shape = {"ticket": ticket, **shapes.lock(lock)}
     base.show(said, lambda: f"{ticket} is yours, token {lock.token}")
 
 
@@ -324,7 +324,7 @@ def not_leaving(why: str) -> str:
 
 def stored(ticket: str, kept: Done, words: str) -> None:
     """Tells what was stored and where."""
-    said: shapes.Shape = {"ticket": ticket, "seq": kept.seq}
+    said: shapes_values.Shape = {"ticket": ticket, "seq": kept.seq}
     if kept.message_id is not None:
         said |= {"message_id": kept.message_id, "stays": kept.stays}
     base.show(said, lambda: f"{words}: {ticket} #{kept.seq}")

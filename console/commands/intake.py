@@ -13,7 +13,7 @@ import click
 from console import wiring
 from console.arriving import BadLine, arrival, objects, parsed, text
 from console.commands import base, opened, options
-from console.wording import count
+from console.measures import count
 from core.flows.intake import Received, bring_in, receive
 from core.ports import Store
 from core.ticket import JsonObject

@@ -4,7 +4,7 @@ import shutil
 
 import click
 
-from console import shapes
+from console import shapes, shapes_values, shapes_work
 from console.commands import base, opened, options
 from console.overview import Overview
 from console.overview import overview as look
@@ -32,35 +32,38 @@ def overview() -> None:
     )
 
 
-def _document(seen: Overview) -> shapes.Shape:
+def _document(seen: Overview) -> shapes_values.Shape:
     spent, pause = seen.spent, seen.pause
     return {
-        "at": shapes.when(seen.now),
+        "at": shapes_values.when(seen.now),
         "pause": None
         if pause is None
-        else {"by": pause.by, "why": pause.why, "at": shapes.when(pause.at)},
+        else {"by": pause.by, "why": pause.why, "at": shapes_values.when(pause.at)},
         "workers": [
             {
                 "id": w.id,
                 "host": w.host,
                 "alive": w.alive,
-                "seen_at": shapes.when(w.seen_at),
+                "seen_at": shapes_values.when(w.seen_at),
             }
             for w in seen.workers
         ],
         "counts": dict(seen.counts),
         "held": [shapes.queue_row(r, seen.presences) for r in seen.held],
         "runs": [shapes.queue_row(r, seen.presences) for r in seen.runs],
-        "decisions": [shapes.decision(d) for d in seen.decisions],
-        "approved": [shapes.decision(d) for d in seen.approved],
+        "decisions": [shapes_work.decision(d) for d in seen.decisions],
+        "approved": [shapes_work.decision(d) for d in seen.approved],
         "undelivered": [shapes.reply(r) for r in seen.undelivered],
         "moved_today": {
-            tool: {currency: shapes.money(amount) for currency, amount in sums.items()}
+            tool: {
+                currency: shapes_values.money(amount)
+                for currency, amount in sums.items()
+            }
             for tool, sums in seen.moved.items()
         },
         "model_today": {
             "runs": spent.runs,
-            "cost_usd": shapes.money(spent.cost_usd),
+            "cost_usd": shapes_values.money(spent.cost_usd),
             "cost_not_known": spent.unknown,
         },
     }

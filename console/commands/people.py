@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 
 import click
 
-from console import plain, shapes
+from console import plain, shapes, shapes_values
 from console.commands import base, opened, options
 from console.commands.base import REFUSED, USAGE, Failed, fail
 from core.cleanse import one_line
@@ -91,7 +91,7 @@ def grant(login: str) -> None:
             return to_run
 
     to_run = base.run(work())
-    said: shapes.Shape = {"login": login, "to_run": list(to_run)}
+    said: shapes_values.Shape = {"login": login, "to_run": list(to_run)}
     _show(said, f"{login} may run a worker", to_run)
 
 
@@ -114,7 +114,7 @@ def _change(
     _show(said, plain.person(new), changed.to_run)
 
 
-def _show(said: shapes.Shape, words: str, to_run: tuple[str, ...]) -> None:
+def _show(said: shapes_values.Shape, words: str, to_run: tuple[str, ...]) -> None:
     """Tells what was done; on stdout what is left to run, so that psql can take it."""
     if not to_run:
         base.show(said, lambda: words)

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import click
 
-from console import plain, shapes, wiring
+from console import plain, shapes_values, shapes_work, wiring
 from console.commands import base, opened, options
 from console.commands.base import REFUSED, USAGE, Failed, fail
 from console.config import prompt_at
-from console.wording import count, quarantined
+from console.measures import count
+from console.wording import quarantined
 from core.cleanse import one_line
 from core.flows import replay as offline
 from core.flows.replay import (
@@ -45,7 +46,7 @@ def runs(ticket: str) -> None:
             history = await store.read(lambda tx: tx.history(TicketId(ticket)))
         found = history.runs
         _warn_of(found)
-        base.show([shapes.run(r) for r in found], lambda: plain.runs(found))
+        base.show([shapes_work.run(r) for r in found], lambda: plain.runs(found))
 
     base.run(work())
 
@@ -67,7 +68,7 @@ def run(run: str) -> None:
             raise Failed(f"there is no run {run}", USAGE)
         found = record
         _warn_of([found.run])
-        base.show(shapes.run_record(found), lambda: plain.run(found))
+        base.show(shapes_work.run_record(found), lambda: plain.run(found))
 
     base.run(work())
 
@@ -108,7 +109,7 @@ def replay(
         _ask_again(RunId(run), with_prompt, with_model)
         return
 
-    async def work() -> list[shapes.Shape]:
+    async def work() -> list[shapes_values.Shape]:
         async with opened.with_store() as store:
             names = [RunId(run)] if run else await _every(store)
             with _progress(names) as shown:
@@ -156,7 +157,7 @@ def _ask_again(run: RunId, prompt_file: Path | None, model_id: str | None) -> No
     base.show([_compared(c) for c in compared], lambda: _side_by_side(compared))
 
 
-def _compared(compared: Compared) -> shapes.Shape:
+def _compared(compared: Compared) -> shapes_values.Shape:
     return {
         "turn": compared.turn,
         "acts_alike": compared.acts_alike,
@@ -165,7 +166,7 @@ def _compared(compared: Compared) -> shapes.Shape:
     }
 
 
-def _step(step: Step) -> shapes.Shape:
+def _step(step: Step) -> shapes_values.Shape:
     return {"kind": step.kind, "calls": list(step.calls), "text": step.text}
 
 
@@ -199,7 +200,7 @@ def _history(ticket: TicketId, tx: Transaction) -> History:
     return tx.history(ticket)
 
 
-def _told(run: RunId, outcome: Replayed) -> shapes.Shape:
+def _told(run: RunId, outcome: Replayed) -> shapes_values.Shape:
     match outcome:
         case Same(turns=turns):
             return {"run_id": run, "result": "same", "turns": turns}
@@ -219,11 +220,11 @@ def _told(run: RunId, outcome: Replayed) -> shapes.Shape:
             return {"run_id": run, "result": "unknown"}
 
 
-def _plain(told: Sequence[shapes.Shape]) -> str:
+def _plain(told: Sequence[shapes_values.Shape]) -> str:
     return "\n".join(_line(t) for t in told) or "There is no run."
 
 
-def _line(told: shapes.Shape) -> str:
+def _line(told: shapes_values.Shape) -> str:
     run = told["run_id"]
     match told["result"]:
         case "same":

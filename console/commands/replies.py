@@ -2,7 +2,7 @@
 
 import click
 
-from console import plain, shapes, wiring
+from console import plain, shapes, shapes_values, wiring
 from console.commands import base, opened, options
 from console.commands.base import REFUSED, USAGE, fail
 from console.commands.desk import done, refusal, replied, stored, ticket_argument
@@ -81,7 +81,7 @@ def unsend(ticket: str, seq: int | None) -> None:
             return taken
 
     taken = base.run(work())
-    said: shapes.Shape = {
+    said: shapes_values.Shape = {
         "ticket": ticket,
         "seq": taken.seq,
         "text": taken.text,

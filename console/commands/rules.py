@@ -2,7 +2,7 @@
 
 import click
 
-from console import plain, shapes
+from console import plain, shapes_work
 from console.commands import base, opened, options
 from console.commands.base import USAGE, fail
 from console.commands.desk import ticket_argument
@@ -33,7 +33,7 @@ def why(ticket: str, name: str | None) -> None:
             )
             if not found:
                 fail(f"{ticket} has no call, decision or action {name}", USAGE)
-        base.show([shapes.judged(j) for j in found], lambda: plain.judged(found))
+        base.show([shapes_work.judged(j) for j in found], lambda: plain.judged(found))
 
     base.run(work())
 
@@ -52,10 +52,10 @@ def rules(version: str | None) -> None:
 
     kept = base.run(work())
     if version is None:
-        base.show([shapes.rules(r) for r in kept], lambda: plain.versions(kept))
+        base.show([shapes_work.rules(r) for r in kept], lambda: plain.versions(kept))
         return
     found = [r for r in kept if r.version.startswith(version)]
     if len(found) != 1:
         many = f"{len(found)} versions begin" if found else "no version begins"
         fail(f"{many} with {version}", USAGE)
-    base.show(shapes.rules(found[0]), lambda: plain.rules(found[0]))
+    base.show(shapes_work.rules(found[0]), lambda: plain.rules(found[0]))

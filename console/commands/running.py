@@ -12,7 +12,7 @@ from console.checks import Check, check_all
 from console.commands import base, opened, options
 from console.commands.base import INTERRUPTED, REFUSED
 from console.config import Config
-from console.shapes import Shape
+from console.shapes_values import Shape
 from core.cleanse import one_line
 from core.errors import ToolLost
 from core.flows.ending import Over

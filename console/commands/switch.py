@@ -2,7 +2,7 @@
 
 import click
 
-from console import shapes
+from console import shapes_values
 from console.commands import base, opened, options
 from console.commands.desk import done
 from core.flows import switch
@@ -45,5 +45,5 @@ def resume(ticket: str | None) -> None:
 
 
 def _told(ticket: str | None, *, paused: bool, words: str) -> None:
-    said: shapes.Shape = {"ticket": ticket, "paused": paused}
+    said: shapes_values.Shape = {"ticket": ticket, "paused": paused}
     base.show(said, lambda: f"{words}: {ticket or 'everywhere'}")

@@ -11,7 +11,7 @@ import click
 from console import wiring
 from console.commands import base, opened, options
 from console.commands.base import INTERRUPTED, USAGE, fail
-from console.shapes import Shape
+from console.shapes_values import Shape
 from console.web.door import Door, is_loopback
 
 _TOKEN = "HANDOFF_WEB_TOKEN"  # noqa: S105 # the variable's name

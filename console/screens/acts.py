@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from console.live import Services
+from console.measures import clock_time
 from console.screens.decision import Ruling
 from console.screens.withheld import Caught
-from console.wording import clock_time
 from core.cleanse import one_line
 from core.decision import (
     AlreadyDecided,

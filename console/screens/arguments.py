@@ -21,10 +21,10 @@ from textual.widgets import Input
 from typing_extensions import override
 
 from console.manner import MANNER
+from console.measures import count, money
 from console.widgets.line_view import LineView
 from console.widgets.one_line import OneLine
 from console.widgets.spans import Line, fit, line
-from console.wording import count, money
 from core.cleanse import one_line
 from core.decision import Decision
 from core.history import History

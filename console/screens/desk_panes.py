@@ -6,6 +6,7 @@ from textual.widgets import Input
 
 from console.keymap import Command, Here, key_of
 from console.live import Lost, Services
+from console.measures import span_of, when
 from console.screens.acts import Acts
 from console.screens.desk_reads import Reads
 from console.screens.desk_writing import Drafts
@@ -22,13 +23,7 @@ from console.widgets.sight import Sight, asked_of, paused_at
 from console.widgets.spans import Line, Span, line
 from console.widgets.timeline import Timeline
 from console.widgets.timeline_values import Reader
-from console.wording import (
-    doing,
-    proposal_words,
-    span_of,
-    stopped_words,
-    when,
-)
+from console.wording import doing, proposal_words, stopped_words
 from core.cleanse import one_line
 from core.decision import READY, Decision, DecisionState, Operator, Role
 from core.history import History, Reply, under_way

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Coroutine, Mapping
 
+from console.measures import money
 from console.screens.acts import Said, told
 from console.screens.ask import AskPanel, PickPanel
 from console.screens.card import CarryOutPanel
@@ -11,7 +12,6 @@ from console.screens.tool_form import ToolPanel
 from console.screens.work_acts import WorkActs
 from console.widgets.choices import Choice
 from console.widgets.spans import line
-from console.wording import money
 from core.builtin import CATEGORIES, PRIORITIES
 from core.cleanse import one_line
 from core.decision import READY, Decision, approvers

@@ -7,12 +7,13 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from typing_extensions import override
 
+from console.measures import count
 from console.overview import Overview
 from console.screens.panel import Panel
 from console.widgets.choices import Choice, Choices
 from console.widgets.line_view import LineView
 from console.widgets.spans import EMPTY, Line, fit, line
-from console.wording import count, doing
+from console.wording import doing
 from core.cleanse import one_line
 from core.decision import Operator, Role
 

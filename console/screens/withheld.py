@@ -9,12 +9,12 @@ from textual.containers import Vertical
 from textual.widgets import TextArea
 from typing_extensions import override
 
+from console.measures import clock_time
 from console.screens.pace import paced
 from console.screens.panel import Panel
 from console.widgets.composer import Editor
 from console.widgets.line_view import LineView
 from console.widgets.spans import EMPTY, Line, line, paragraph
-from console.wording import clock_time
 from core.cleanse import cleanse, written
 from core.history import Reply
 

@@ -4,8 +4,8 @@ Each is a flow and its answer in one plain line, as in `acts`.
 """
 
 from console.live import Services
+from console.measures import money
 from console.screens.acts import Said, no, outcome_said, told
-from console.wording import money
 from core.cleanse import one_line
 from core.decision import Decision
 from core.flows import amend, operate

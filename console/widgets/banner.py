@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TypeAlias
 
+from console.measures import count, span_of, when
 from console.widgets.sight import Sight
 from console.widgets.spans import EMPTY, Line, Span, clip, ends, line, width_of
-from console.wording import asleep_until, count, span_of, what_waits, when
+from console.wording import asleep_until, what_waits
 from core.cleanse import one_line
 from core.standing import Standing, status
 from core.ticket import Status, TicketId

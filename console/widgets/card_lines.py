@@ -10,16 +10,10 @@ from collections import Counter
 from collections.abc import Mapping
 from datetime import timedelta
 
+from console.measures import count, money, span_of, when
 from console.widgets.sight import Sight
 from console.widgets.spans import EMPTY, Line, Span, clip, cut, line, named, paragraph
-from console.wording import (
-    cannot_be_read,
-    count,
-    money,
-    on_object_words,
-    span_of,
-    when,
-)
+from console.wording import cannot_be_read, on_object_words
 from core.cleanse import changed, cleanse, one_line
 from core.decision import READY, Decision, approvers
 from core.history import History

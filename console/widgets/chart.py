@@ -8,6 +8,7 @@ import json
 from collections.abc import Mapping
 from datetime import datetime
 
+from console.measures import count, money, span_of, when
 from console.widgets.card_lines import to_carry_out
 from console.widgets.chart_runs import runs_lines
 from console.widgets.sight import Sight, title_line
@@ -22,16 +23,7 @@ from console.widgets.spans import (
     paragraph,
     width_of,
 )
-from console.wording import (
-    LOST_LOCK,
-    count,
-    identity_change,
-    lost_of,
-    money,
-    span_of,
-    state_of,
-    when,
-)
+from console.wording import LOST_LOCK, identity_change, lost_of, state_of
 from core.cleanse import one_line
 from core.decision import Decision, DecisionState, approvers
 from core.history import History

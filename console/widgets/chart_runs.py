@@ -2,9 +2,10 @@
 
 from decimal import Decimal
 
+from console.measures import age, count
 from console.widgets.sight import Sight, title_line
 from console.widgets.spans import Line, line
-from console.wording import age, count, stop_words
+from console.wording import stop_words
 from core.cleanse import one_line
 from core.history import History
 from core.turn import Run

@@ -4,18 +4,11 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from console.manner import number
+from console.measures import count, money, span_of, sums_words
 from console.overview import Overview
 from console.widgets.sight import Sight
 from console.widgets.spans import Line, Span, clip, cut, fit, line, named, width_of
-from console.wording import (
-    count,
-    doing,
-    money,
-    proposal_words,
-    span_of,
-    stopped_words,
-    sums_words,
-)
+from console.wording import doing, proposal_words, stopped_words
 from core.cleanse import one_line
 from core.history import QueueRow
 

@@ -2,8 +2,9 @@
 
 from datetime import datetime
 
+from console.measures import age
 from console.widgets.spans import Line, cut, fit, line
-from console.wording import Word, age
+from console.wording import Word
 from core.cleanse import one_line
 from core.history import QueueRow
 

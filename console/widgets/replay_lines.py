@@ -4,11 +4,12 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from console.measures import count
 from console.widgets.spans import EMPTY, Line, line, paragraph
 from console.widgets.timeline_items import Item, items_of
 from console.widgets.timeline_lines import lines_of
 from console.widgets.timeline_values import Reader, value_lines
-from console.wording import count, stop_words
+from console.wording import stop_words
 from core.cleanse import cleanse, one_line
 from core.history import History
 from core.ticket import Json

@@ -1,9 +1,10 @@
 """How thin entries of a timeline look: what changed hands, was decided or done."""
 
+from console.measures import clock_time, money
 from console.widgets.spans import EMPTY, Line, line, paragraph
 from console.widgets.timeline_items import Item
 from console.widgets.timeline_values import Reader
-from console.wording import clock_time, identity_change, money, stop_words
+from console.wording import identity_change, stop_words
 from core.cleanse import cleanse, one_line
 from core.journal import (
     ActionChanged,

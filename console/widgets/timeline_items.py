@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, tzinfo
 
-from console.wording import day
+from console.measures import day
 from core.cleanse import one_line
 from core.decision import DecisionState
 from core.history import History, Reply

@@ -9,6 +9,7 @@ import json
 from contextlib import suppress
 from typing import assert_never
 
+from console.measures import clock_time, span_of
 from console.widgets.spans import EMPTY, Line, Span, clip, line, paragraph, width_of
 from console.widgets.timeline_events import (
     action_lines,
@@ -20,15 +21,7 @@ from console.widgets.timeline_events import (
 )
 from console.widgets.timeline_items import Item
 from console.widgets.timeline_values import Reader, brief, more, text_of, value_lines
-from console.wording import (
-    DELIVERY,
-    asleep_until,
-    clock_time,
-    happened,
-    quarantined,
-    span_of,
-    untold,
-)
+from console.wording import DELIVERY, asleep_until, happened, quarantined, untold
 from core.cleanse import changed, cleanse, one_line
 from core.identity import SentUnder
 from core.journal import (

@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 from textual import events
 
-from console import shapes
+from console import shapes_work
 from console.app import HandoffApp
 from console.commands.decide import _listed as listing
 from console.plain import decisions as text_of_decisions
@@ -244,7 +244,7 @@ async def test_a_card_says_what_another_ticket_did_or_wants_on_the_same_order(
         await until(pilot, lambda: "already on O-1: 42.50 EUR" in card(app))
         await press(pilot, "escape")
     listed, _, also = await counter.store.read(lambda tx: listing(tx, every=False))
-    told_by = shapes.decision(listed[0], None, also["D-1"])["on_object"]
+    told_by = shapes_work.decision(listed[0], None, also["D-1"])["on_object"]
     assert [one["ticket"] for one in told_by] == [other, third]
     assert f"also: 40.00 EUR refund_order pending D-2 on {other}" in text_of_decisions(
         listed, also

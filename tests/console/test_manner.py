@@ -6,8 +6,8 @@ from decimal import Decimal
 import pytest
 
 from console.manner import MANNER, Manner, clock, from_environment
+from console.measures import money
 from console.when import moment
-from console.wording import money
 
 NOON = datetime(2026, 3, 12, 12, 5, tzinfo=UTC)
 
