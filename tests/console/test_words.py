@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
+from functools import partial
 
 import pytest
 from textual.color import Color
@@ -129,7 +130,7 @@ def test_f08_the_card_shows_what_the_first_of_two_changed() -> None:
         final_input={"order_id": "O-1", "amount": "900.00"},
         amount_in="amount",
     )
-    for made in (inline_lines, card_lines):
+    for made in (inline_lines, partial(card_lines, on="O-1")):
         shown = plain(made(proposal, history, SIGHT))
         assert "900.00" in shown.splitlines()[0]
         assert "CHANGED by Sam" in shown
