@@ -216,7 +216,9 @@ def _approved(decision: Decision) -> Choice:
 
 
 def _does(spec: ToolSpec) -> str:
-    return f"  {one_line(spec.description, 60)}"
+    """The first line of what its server says of it; the rest is the model's."""
+    said = next(filter(str.strip, spec.description.splitlines()), "")
+    return f"  {one_line(said, 60)}"
 
 
 def _no_patch(text: str) -> str | None:

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from textual.pilot import Pilot
 
@@ -234,3 +234,17 @@ async def test_triage_and_state_are_set_right_at_the_desk(counter: Counter) -> N
     standing = (await stored(counter.store, ticket)).standing
     assert standing.triage == ("billing", "urgent")
     assert standing.task_state == {"order": "SU-1", "waits_for": [1]}
+
+
+async def test_a_tool_is_offered_with_the_first_line_of_what_it_does(
+    counter: Counter,
+) -> None:
+    bench = Bench(counter)
+    said = "\n  Pay back what was charged.\n\n  Args:\n    amount: How much."
+    bench.shop.specs_now = tuple(
+        replace(spec, description=said) for spec in bench.shop.specs_now
+    )
+    async with bench.holding() as (pilot, app, _):
+        await press(pilot, "A")
+        await until(pilot, lambda: "Pay back what was charged." in screen_text(app))
+        assert "Args" not in screen_text(app)
