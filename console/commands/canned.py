@@ -13,7 +13,7 @@ from console.commands.base import REFUSED, USAGE, Failed, fail
 from console.commands.desk import not_leaving, refusal, ticket_argument
 from core.cleanse import one_line
 from core.flows import canned as flow
-from core.flows.handoff import PLACES
+from core.flows.giving_back import PLACES
 from core.flows.macro import Performed, Use, perform
 from core.flows.person import NotPossible
 from core.history import History

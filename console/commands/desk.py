@@ -11,8 +11,8 @@ from console.commands.base import REFUSED, USAGE, Failed, fail
 from console.plain_journal import stamp
 from console.wording import undecided_words
 from core.cleanse import one_line
-from core.flows import handoff, offer
-from core.flows.handoff import PLACES, GiveBack
+from core.flows import giving_back, handoff, offer
+from core.flows.giving_back import PLACES, GiveBack
 from core.flows.person import Done, NotHolder, NotPossible
 from core.history import under_way
 from core.lock import (
@@ -249,11 +249,12 @@ def release(  # noqa: PLR0913 # one argument for each option
         discard=discard_draft,
     )
 
-    async def work() -> handoff.GivenBack:
+    async def work() -> giving_back.GivenBack:
         async with opened.at_desk() as desk:
             if how.to not in PLACES:
                 await opened.must_be_somebody(desk.store, how.to, PLACES)
-            given = await handoff.give_back(desk.store, TicketId(ticket), desk.me, how)
+            name = TicketId(ticket)
+            given = await giving_back.give_back(desk.store, name, desk.me, how)
             if isinstance(given, NotHolder | NotPossible):
                 fail(refusal(given), REFUSED)
             return given

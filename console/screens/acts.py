@@ -25,7 +25,7 @@ from core.decision import (
     Verdict,
 )
 from core.errors import HandoffError, StoreUnreachable
-from core.flows import handoff, person, supervise, unsend
+from core.flows import giving_back, handoff, person, supervise, unsend
 from core.flows.drafts import discard_drafts, save_draft
 from core.flows.withheld import discard_withheld, send_withheld
 from core.lock import Acquired, AlreadyYours, HeldBy, PassedOn, TakeoverWanted
@@ -144,16 +144,16 @@ class Acts:
 
         return await told(drop, ticket)
 
-    async def give_back(self, ticket: TicketId, how: handoff.GiveBack) -> Said:
+    async def give_back(self, ticket: TicketId, how: giving_back.GiveBack) -> Said:
         """Lets a ticket go."""
 
         async def let_go(ticket: TicketId) -> Said:
-            outcome = await handoff.give_back(self._store, ticket, self._me, how)
-            if not isinstance(outcome, handoff.GivenBack):
+            outcome = await giving_back.give_back(self._store, ticket, self._me, how)
+            if not isinstance(outcome, giving_back.GivenBack):
                 return outcome_said(outcome, "")
             if how.to == "agent" and not outcome.workers_alive:
                 return Said(words="Given back; no agent is running now", done=True)
-            verb = "Given" if how.to in handoff.PLACES else "Offered"
+            verb = "Given" if how.to in giving_back.PLACES else "Offered"
             words = "Resolved" if how.to == "resolved" else f"{verb} to {how.to}"
             return Said(words=one_line(words, 60), done=True)
 

@@ -12,7 +12,7 @@ from console.screens.give_back import (
     Sleep,
     Write,
 )
-from core.flows.handoff import GiveBack
+from core.flows.giving_back import GiveBack
 from core.history import History, Reply
 from core.ticket import TicketId
 

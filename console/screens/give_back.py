@@ -17,7 +17,7 @@ from console.widgets.one_line import OneLine
 from console.widgets.spans import EMPTY, Line, folded, line
 from console.wording import undecided_words
 from core.cleanse import one_line
-from core.flows.handoff import GiveBack
+from core.flows.giving_back import GiveBack
 from core.ticket import TicketId
 
 SLEEP = "snooze"

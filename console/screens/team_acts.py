@@ -12,7 +12,7 @@ from console.screens.acts import Said, no, outcome_said, told
 from console.wording import LET_GO
 from core.cleanse import one_line
 from core.decision import Role
-from core.flows import amend, handoff, offer, people, switch
+from core.flows import amend, giving_back, handoff, offer, people, switch
 from core.flows.macro import Use, perform
 from core.flows.person import Done, NotPossible
 from core.lock import Acquired, AlreadyYours, HeldBy, PassedOn, TakeoverWanted
@@ -48,10 +48,10 @@ class TeamActs:
         """Gives a colleague's ticket to another, the queue or the agent."""
 
         async def give(ticket: TicketId) -> Said:
-            how = handoff.GiveBack(to=to, forced=True, why=why)
-            outcome = await handoff.give_back(self._store, ticket, self._me, how)
-            if isinstance(outcome, handoff.GivenBack):
-                verb = "Given" if to in handoff.PLACES else "Offered"
+            how = giving_back.GiveBack(to=to, forced=True, why=why)
+            outcome = await giving_back.give_back(self._store, ticket, self._me, how)
+            if isinstance(outcome, giving_back.GivenBack):
+                verb = "Given" if to in giving_back.PLACES else "Offered"
                 return Said(words=f"{verb} to {one_line(to, 40)}", done=True)
             return outcome_said(outcome, "")
 

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from core.decision import Operator
-from core.flows import amend, handoff
+from core.flows import amend, giving_back, handoff
 from core.flows.answer import DIRECTLY, Leaving
-from core.flows.handoff import GiveBack, GivenBack
+from core.flows.giving_back import GiveBack, GivenBack
 from core.flows.person import (
     Done,
     NotHolder,
@@ -118,7 +118,7 @@ async def _step(
     if step == "state":
         return await amend.amend_state(store, ticket, by, said.state or {})
     if step == "release" and how is not None:
-        return await handoff.give_back(store, ticket, by, how)
+        return await giving_back.give_back(store, ticket, by, how)
     for_agent = step == "note_for_agent"
     text = said.note_for_agent if for_agent else said.note
     return await handoff.note(store, ticket, by, text, for_agent=for_agent)
@@ -136,5 +136,5 @@ def _refused(
     if said.reply and ready.seen is not None and newest > ready.seen:
         return NotPossible(why=f"the buyer wrote #{newest} meanwhile: look at it first")
     how = giving(said, ready.seen)
-    wrong = None if how is None else handoff.why_not_back(tx, history, by.name, how)
+    wrong = None if how is None else giving_back.why_not_back(tx, history, by.name, how)
     return None if wrong is None else NotPossible(why=wrong)

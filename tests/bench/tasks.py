@@ -19,7 +19,8 @@ from pathlib import Path
 from console.screens.pace import Pace
 from console.screens.panel import DEAF
 from console.wording import EMPTY_VIEW
-from core.flows.handoff import GiveBack, give_back, take_over
+from core.flows.giving_back import GiveBack, give_back
+from core.flows.handoff import take_over
 from core.ticket import TicketId
 from core.tool import ToolSpec
 from store.transaction import SqlStore

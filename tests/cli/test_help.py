@@ -6,7 +6,7 @@ import click
 import pytest
 
 from console.cli import cli
-from core.flows.handoff import PLACES
+from core.flows.giving_back import PLACES
 from tests.cli.conftest import Handoff
 
 

@@ -13,7 +13,8 @@ from console.widgets.queue import Queue
 from console.widgets.sight import Sight
 from console.widgets.spans import plain
 from core.flows.amend import verify
-from core.flows.handoff import GiveBack, give_back, reply, take_over
+from core.flows.giving_back import GiveBack, give_back
+from core.flows.handoff import reply, take_over
 from core.flows.offer import decline
 from core.flows.switch import pause
 from core.journal import IdentityChanged, Message, Note, ToolCalled

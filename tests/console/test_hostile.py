@@ -10,7 +10,8 @@ import time
 
 from core.decision import Operator, Role
 from core.flows.drafts import save_draft
-from core.flows.handoff import GiveBack, give_back, reply, take_over
+from core.flows.giving_back import GiveBack, give_back
+from core.flows.handoff import reply, take_over
 from core.flows.switch import pause
 from core.journal import Escalated, StateAmended, ToolCalled, ToolReturned
 from core.ticket import Attachment, TicketId, agent

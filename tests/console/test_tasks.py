@@ -19,7 +19,8 @@ from console.screens.ask import AskPanel
 from console.screens.decision import DecisionPanel
 from console.screens.replay import ReplayPanel
 from console.widgets.queue import Queue
-from core.flows.handoff import GiveBack, give_back, take_over
+from core.flows.giving_back import GiveBack, give_back
+from core.flows.handoff import take_over
 from core.journal import Note
 from core.ticket import TicketId
 from core.tool import ToolSpec

@@ -10,7 +10,8 @@ from console.screens.people import PeoplePanel
 from console.screens.supervisor import SupervisorPanel
 from console.widgets.queue import Queue
 from core.flows.answer import Leaving
-from core.flows.handoff import GiveBack, give_back, take_over
+from core.flows.giving_back import GiveBack, give_back
+from core.flows.handoff import take_over
 from core.journal import Note
 from core.ports import Presence
 from tests.console.counter import MIRA, Counter

@@ -13,7 +13,8 @@ from core.flows.amend import (
     wake,
 )
 from core.flows.drafts import UNSENT, save_draft
-from core.flows.handoff import GiveBack, give_back, take_over
+from core.flows.giving_back import GiveBack, give_back
+from core.flows.handoff import take_over
 from core.flows.person import Done, NotHolder, NotPossible
 from core.journal import IdentityChanged, LockChanged, Note, Refused, Snoozed
 from core.ports import QueueQuery

@@ -13,15 +13,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from core.decision import Approved, Overridden, Verdict
-from core.flows.handoff import (
-    Done,
-    GiveBack,
-    GivenBack,
-    give_back,
-    note,
-    reply,
-    take_over,
-)
+from core.flows.giving_back import GiveBack, GivenBack, give_back
+from core.flows.handoff import Done, note, reply, take_over
 from core.flows.replay import Same, replay
 from core.flows.supervise import decide, expire
 from core.flows.withheld import discard_withheld, send_withheld

@@ -5,7 +5,8 @@ import asyncio
 import pytest
 
 from core.decision import DecisionState, NotAllowed, Rejected
-from core.flows.handoff import GiveBack, give_back, take_over
+from core.flows.giving_back import GiveBack, give_back
+from core.flows.handoff import take_over
 from core.flows.operate import settle_doubt
 from core.flows.person import Done
 from core.flows.serve import serve

@@ -9,7 +9,8 @@ import pytest
 from core.errors import DeliveryFailed, ModelFailed
 from core.flows.answer import Leaving
 from core.flows.deliver import deliver_due, requeue_for_channels
-from core.flows.handoff import GiveBack, give_back, reply, take_over
+from core.flows.giving_back import GiveBack, give_back
+from core.flows.handoff import reply, take_over
 from core.flows.person import Done
 from core.flows.serve import serve
 from core.history import Reply

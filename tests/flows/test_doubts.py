@@ -1,6 +1,7 @@
 """An action whose answer is lost is in doubt, and people's (rule 5)."""
 
-from core.flows.handoff import GiveBack, give_back, reply, take_over
+from core.flows.giving_back import GiveBack, give_back
+from core.flows.handoff import reply, take_over
 from core.journal import Escalated
 from core.ledger import ActionState
 from core.turn import Stop

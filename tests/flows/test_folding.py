@@ -5,7 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 from core.errors import ModelFailed
-from core.flows.handoff import GiveBack, give_back, reply, take_over
+from core.flows.giving_back import GiveBack, give_back
+from core.flows.handoff import reply, take_over
 from core.flows.replay import Same, replay
 from core.flows.whatif import what_if
 from core.journal import Compacted, Escalated

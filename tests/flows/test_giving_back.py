@@ -4,7 +4,8 @@ import asyncio
 from dataclasses import replace
 
 from core.flows.drafts import save_draft
-from core.flows.handoff import GiveBack, GivenBack, give_back, reply, take_over
+from core.flows.giving_back import GiveBack, GivenBack, give_back
+from core.flows.handoff import reply, take_over
 from core.flows.person import NotPossible
 from core.journal import Escalated
 from core.turn import Stop

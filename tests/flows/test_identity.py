@@ -4,7 +4,8 @@ from dataclasses import replace
 
 from core.decision import Approved, DecisionState, Overridden, Verdict
 from core.flows.amend import verify
-from core.flows.handoff import GiveBack, give_back, reply, take_over
+from core.flows.giving_back import GiveBack, give_back
+from core.flows.handoff import reply, take_over
 from core.flows.operate import (
     InDoubt,
     Proposed,

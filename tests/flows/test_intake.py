@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 
 from core.errors import UnknownTicket
-from core.flows.handoff import GiveBack, NotPossible, give_back, reply, take_over
+from core.flows.giving_back import GiveBack, give_back
+from core.flows.handoff import NotPossible, reply, take_over
 from core.flows.intake import bring_in, receive
 from core.journal import Escalated, Message, Refused, Thinking
 from core.ticket import Arrival, Attachment, Origin, Status, TicketId

@@ -13,7 +13,8 @@ import pytest
 
 from core.decision import Verdict
 from core.flows.deliver import deliver_due
-from core.flows.handoff import GiveBack, give_back, settle_wanted, take_over
+from core.flows.giving_back import GiveBack, give_back
+from core.flows.handoff import settle_wanted, take_over
 from core.flows.offer import decline
 from core.flows.people import free_absent
 from core.flows.supervise import decide, expire

@@ -10,7 +10,8 @@ import sqlalchemy as sa
 
 from core.errors import StaleHold
 from core.flows.amend import wake
-from core.flows.handoff import GiveBack, give_back, note, reply, take_over
+from core.flows.giving_back import GiveBack, give_back
+from core.flows.handoff import note, reply, take_over
 from core.flows.people import free_absent
 from core.flows.person import Done, NotHolder
 from core.flows.serve import serve

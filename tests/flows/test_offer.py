@@ -1,7 +1,8 @@
 """A ticket passed to a colleague: offered, accepted, declined (protocol "Release")."""
 
 from core.flows.deliver import deliver_due
-from core.flows.handoff import GiveBack, GivenBack, give_back, note, reply, take_over
+from core.flows.giving_back import GiveBack, GivenBack, give_back
+from core.flows.handoff import note, reply, take_over
 from core.flows.offer import decline
 from core.flows.people import disable
 from core.flows.person import Done, NotHolder, NotPossible

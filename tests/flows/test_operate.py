@@ -5,7 +5,8 @@ from dataclasses import replace
 
 from core.decision import Approved, NotAllowed, Rejected, Verdict
 from core.flows.amend import verify
-from core.flows.handoff import GiveBack, give_back, take_over
+from core.flows.giving_back import GiveBack, give_back
+from core.flows.handoff import take_over
 from core.flows.operate import (
     InDoubt,
     Operated,

@@ -5,7 +5,8 @@ import asyncio
 from core.decision import Role
 from core.flows.amend import claim
 from core.flows.drafts import save_draft
-from core.flows.handoff import GiveBack, give_back, take_over
+from core.flows.giving_back import GiveBack, give_back
+from core.flows.handoff import take_over
 from core.flows.people import (
     Changed,
     add,

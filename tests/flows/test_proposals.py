@@ -7,7 +7,8 @@ import pytest
 
 from core.decision import AlreadyDecided, Approved, DecisionState, Expired
 from core.errors import ModelFailed
-from core.flows.handoff import GiveBack, give_back, reply, take_over
+from core.flows.giving_back import GiveBack, give_back
+from core.flows.handoff import reply, take_over
 from core.flows.replay import Same, replay
 from core.flows.supervise import expire
 from core.journal import DecisionChanged, IdentityChanged, Refused

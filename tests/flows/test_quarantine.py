@@ -8,7 +8,8 @@ import pytest
 import sqlalchemy as sa
 
 from core.adapters.anthropic_model import AnthropicModel
-from core.flows.handoff import GiveBack, give_back, reply, take_over
+from core.flows.giving_back import GiveBack, give_back
+from core.flows.handoff import reply, take_over
 from core.flows.replay import Same, Unreadable, replay
 from core.journal import Escalated, Quarantined
 from core.ticket import TicketId

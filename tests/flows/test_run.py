@@ -2,7 +2,8 @@
 
 import asyncio
 
-from core.flows.handoff import GiveBack, give_back, note, reply, take_over
+from core.flows.giving_back import GiveBack, give_back
+from core.flows.handoff import note, reply, take_over
 from core.flows.replay import Same, replay
 from core.journal import LockChanged, Message, RunChanged
 from core.lock import Acquired, TakeoverWanted

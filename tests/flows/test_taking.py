@@ -3,16 +3,8 @@
 import asyncio
 from dataclasses import replace
 
-from core.flows.handoff import (
-    GiveBack,
-    GivenBack,
-    give_back,
-    note,
-    reply,
-    settle_wanted,
-    stop_wanting,
-    take_over,
-)
+from core.flows.giving_back import GiveBack, GivenBack, give_back
+from core.flows.handoff import note, reply, settle_wanted, stop_wanting, take_over
 from core.flows.person import NotHolder, NotPossible
 from core.history import under_way
 from core.journal import LockChanged, Refused

@@ -9,14 +9,8 @@ import pytest
 from core.flows.answer import Leaving
 from core.flows.deliver import deliver_due
 from core.flows.drafts import save_draft
-from core.flows.handoff import (
-    GiveBack,
-    GivenBack,
-    give_back,
-    note,
-    reply,
-    take_over,
-)
+from core.flows.giving_back import GiveBack, GivenBack, give_back
+from core.flows.handoff import note, reply, take_over
 from core.flows.offer import decline
 from core.flows.person import Done, NotHolder, NotPossible
 from core.flows.switch import resume

@@ -1,6 +1,7 @@
 """The agent's replies that a take-over has caught: sent, edited or discarded."""
 
-from core.flows.handoff import give_back, take_over
+from core.flows.giving_back import give_back
+from core.flows.handoff import take_over
 from core.flows.person import Done, NotHolder, NotPossible
 from core.flows.withheld import discard_withheld, send_withheld
 from tests.flows.world import ANA, BEN, TO_AGENT, World

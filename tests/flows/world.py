@@ -23,7 +23,7 @@ from core.context import Voice
 from core.decision import Decision, Operator, Role
 from core.errors import ModelFailed, ToolLost
 from core.flows.deliver import deliver_due
-from core.flows.handoff import GiveBack
+from core.flows.giving_back import GiveBack
 from core.flows.house import House
 from core.flows.intake import Received, receive
 from core.flows.run import work

@@ -35,7 +35,7 @@ from typing import Any
 
 from console.wiring import RandomIds
 from core.decision import Operator, Role
-from core.flows import handoff, intake, replay
+from core.flows import giving_back, handoff, intake, replay
 from core.lock import Acquired
 from core.ticket import TicketId
 from store.transaction import SqlStore
@@ -191,8 +191,8 @@ async def _take_over(store: SqlStore, table: Table, ticket: TicketId) -> str:
     await asyncio.sleep(0.05)
     if len(table.api.bodies()) != before:
         return "the model was asked while a person held the ticket"
-    back = handoff.GiveBack(to="agent", carry_on=True)
-    await handoff.give_back(store, ticket, MIRA, back)
+    back = giving_back.GiveBack(to="agent", carry_on=True)
+    await giving_back.give_back(store, ticket, MIRA, back)
     while len(table.api.bodies()) <= before:
         await asyncio.sleep(0.01)
     told = json.dumps(table.api.bodies()[before], ensure_ascii=False)

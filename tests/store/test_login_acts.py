@@ -14,7 +14,8 @@ from core.flows.amend import amend_state, claim, set_triage, snooze, verify
 from core.flows.answer import Leaving
 from core.flows.canned import keep
 from core.flows.drafts import save_draft
-from core.flows.handoff import GiveBack, GivenBack, give_back, note, reply, take_over
+from core.flows.giving_back import GiveBack, GivenBack, give_back
+from core.flows.handoff import note, reply, take_over
 from core.flows.offer import decline
 from core.flows.operate import Proposed, Used, execute_decision, use_tool
 from core.flows.people import admit_worker, disable
