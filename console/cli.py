@@ -77,6 +77,7 @@ _SECTIONS = {
         "import": "intake",
         "web": "web",
         "doctor": "running",
+        "settings": "settings",
         "migrate": "running",
     },
 }

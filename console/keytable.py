@@ -340,6 +340,12 @@ COMMANDS: tuple[Command, ...] = (
         group="Desk",
     ),
     Command(
+        id="settings",
+        keys=("S",),
+        words="what is in force, and where it is set",
+        group="Desk",
+    ),
+    Command(
         id="palette",
         keys=("colon", "ctrl+p"),
         words="all actions",

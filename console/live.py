@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from console.canned import Files
+from console.settings import Section
 from core.decision import Decision, Operator
 from core.errors import StoreReplaced, StoreUnreachable, UnknownTicket
 from core.flows.answer import DIRECTLY, Leaving
@@ -87,6 +88,7 @@ class Services:
         ascii: Whether the terminal can show nothing but ASCII.
         bell: Whether a notice of what waits for the person rings the bell.
         keys: Other keys for commands, by the command's id.
+        settings: What is in force by configuration, for who sits here now.
         canned: Reads the written replies and macros that are files, by name; asked
             again whenever they are offered, since people write them meanwhile.
     """
@@ -106,6 +108,7 @@ class Services:
     ascii: bool = False
     bell: bool = False
     keys: Mapping[str, str] = field(default_factory=dict)
+    settings: Callable[[Operator], Sequence[Section]] = lambda _: ()
     canned: Callable[[], Files] = dict
 
 

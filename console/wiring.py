@@ -21,10 +21,13 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 
 from console.canned import files_beside
 from console.config import Config
+from console.in_force import Start, in_force
 from console.live import Services
+from console.settings import Section
 from console.web.door import Door
 from core.context import Voice, voice_for
 from core.decision import Operator, Role
@@ -324,14 +327,42 @@ def services(config: Config, store: Store, who: Operator, title: str = "") -> Se
         leaving=leaving(config, _UNDO),
         keys=config.keys,
         bell=config.bell,
+        settings=lambda now: settings(config, store, now, known),
         ascii=not _encoding().lower().startswith("utf"),
         canned=partial(files_beside, config.file),
         tools=tools if config.tool_servers else None,
         hands=partial(open_hands, config, store) if config.tool_servers else None,
-        log_path=Path(os.environ["HANDOFF_LOG"])
-        if "HANDOFF_LOG" in os.environ
-        else None,
+        log_path=_log_path(),
     )
+
+
+def _log_path() -> Path | None:
+    named = os.environ.get("HANDOFF_LOG")
+    return Path(named) if named else None
+
+
+def settings(
+    config: Config,
+    store: Store,
+    who: Operator,
+    known: Mapping[str, ToolSpec] = MappingProxyType({}),
+) -> Sequence[Section]:
+    """What is in force by configuration.
+
+    Args:
+        config: It.
+        store: The store, which knows where it is.
+        who: Who sits here.
+        known: What the tool servers offer, as far as they were asked already.
+    """
+    start = Start(
+        config=config,
+        store=getattr(store, "place", ""),
+        who=who,
+        undo=_UNDO,
+        log=_log_path(),
+    )
+    return in_force(start, known)
 
 
 def _encoding() -> str:

@@ -11,11 +11,12 @@ from console.screens.ask import AskPanel, PickPanel, SurePanel
 from console.screens.desk_commands import DeskCommands
 from console.screens.people import Change, PeoplePanel
 from console.screens.replay import ReplayPanel
+from console.screens.settings import SettingsPanel
 from console.screens.supervisor import SupervisorPanel, Wish
 from console.screens.team_acts import TeamActs
 from console.widgets.choices import Choice
 from console.widgets.queue import Queue
-from console.widgets.spans import EMPTY, Line, line
+from console.widgets.spans import Line, line
 from console.widgets.timeline import Timeline
 from core.cleanse import one_line
 from core.decision import Operator, Role
@@ -206,7 +207,7 @@ class DeskTeam(DeskCommands, inherit_bindings=False):
     def _do_pause_all(self) -> None:
         if self.reads.pause is not None:
             panel = SurePanel(
-                [line(("Let the agent go on everywhere?", "strong")), EMPTY],
+                [line(("Let the agent go on everywhere?", "strong"))],
                 "lets it go on",
                 "nothing was resumed",
             )
@@ -227,6 +228,10 @@ class DeskTeam(DeskCommands, inherit_bindings=False):
     def _do_people(self) -> None:
         if not self.refuse_lost():
             self.act(self._show_people())
+
+    def _do_settings(self) -> None:
+        panel = SettingsPanel(self.services, self.person, self.commands, self._do_theme)
+        self.app.push_screen(panel)
 
     async def _show_people(self) -> Said:
         seen = await self._overview()
@@ -267,7 +272,7 @@ class DeskTeam(DeskCommands, inherit_bindings=False):
             elif sure:
                 self.act(self.team.give_role(who.name, other))
 
-        lines = [line((name, "strong")), *self._follows(who, change.what), EMPTY]
+        lines = [line((name, "strong")), *self._follows(who, change.what)]
         panel_ = SurePanel(lines, words, "nobody was changed")
         self.app.push_screen(panel_, answer)
 

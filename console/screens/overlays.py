@@ -10,6 +10,7 @@ from typing_extensions import override
 from console.keymap import GROUPS, Command, Here, allowed, possible, shown
 from console.screens.pace import paced
 from console.screens.panel import Panel
+from console.screens.sheet import SheetPanel
 from console.widgets.line_view import LineView
 from console.widgets.spans import (
     EMPTY,
@@ -85,48 +86,26 @@ def _beside(head: Line, words: str, role: str, width: int) -> list[Line]:
     return [(*head, *line((first, role))), *below]
 
 
-class HelpPanel(Panel[None]):
+class HelpPanel(SheetPanel):
     """The keys of where you are."""
 
     def __init__(self, commands: Sequence[Command], here: Here) -> None:
         super().__init__()
-        self.listening = True
         self.commands = tuple(commands)
         self.here = here
 
     @override
-    def compose(self) -> ComposeResult:
-        with Vertical(id="panel", classes="-card"):
-            yield LineView(id="card")
-            keys = (("j k", "key"), (" scroll   ", "dim"), ("esc", "key"))
-            yield LineView([line(*keys, (" closes", "dim"))], id="panel-keys")
-
-    @override
-    def on_mount(self) -> None:
-        """Shows them in the width that there is."""
-        super().on_mount()
-        self.query_one("#card", LineView).draw(
-            lambda width: help_lines(self.commands, self.here, width)
-        )
+    def lines(self, width: int) -> list[Line]:
+        """The keys, by group."""
+        return help_lines(self.commands, self.here, width)
 
     @override
     def pressed(self, key: str) -> bool:
-        """Scrolls, or closes."""
-        card = self.query_one("#card", LineView)
-        match key:
-            case "j" | "down":
-                card.scroll_down(animate=False)
-            case "k" | "up":
-                card.scroll_up(animate=False)
-            case "pagedown" | "space" | "ctrl+d":
-                card.scroll_page_down(animate=False)
-            case "pageup" | "ctrl+u":
-                card.scroll_page_up(animate=False)
-            case "question_mark" | "q" | "enter" | "f1":
-                self.dismiss(None)
-            case _:
-                return False
-        return True
+        """What opens it closes it too; it scrolls, or closes."""
+        if key in {"question_mark", "f1"}:
+            self.dismiss(None)
+            return True
+        return super().pressed(key)
 
 
 class LeavePanel(Panel[bool]):

@@ -9,7 +9,7 @@ from console.screens.arguments import ArgumentsForm, fields_of, foreseen_line
 from console.screens.pace import paced
 from console.screens.panel import Panel
 from console.widgets.line_view import LineView
-from console.widgets.spans import EMPTY, line
+from console.widgets.spans import line
 from core.cleanse import one_line
 from core.history import History
 from core.ticket import JsonObject
@@ -26,7 +26,7 @@ class ToolPanel(Panel[JsonObject]):
 
     @override
     def compose(self) -> ComposeResult:
-        head = [line((one_line(self.spec.name, 60), "strong")), EMPTY]
+        head = [line((one_line(self.spec.name, 60), "strong"))]
         keys = line(
             ("^s", "key"), (" uses it   ", "dim"), ("esc", "key"), (" back", "dim")
         )

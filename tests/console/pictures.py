@@ -2,19 +2,23 @@
 
 A picture that looks different from the one that is kept fails its test, and what was
 seen lies beside the test's other files. With `HANDOFF_PICTURES=write` the pictures
-are written anew instead; `python -m tests.console.pictures` then draws each as PNG.
+are written anew instead; `python -m tests.console.pictures` then draws as PNG what is
+not drawn yet. A PNG names the SVG that it was drawn from by its digest.
 """
 
 import asyncio
 import os
 import re
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
+from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
 
 import resvg_py
 from PIL import Image
+from PIL.PngImagePlugin import PngInfo
 from rich.cells import cell_len
 from textual.geometry import Spacing
 from textual.widgets import Input, TextArea
@@ -31,6 +35,12 @@ COLOURS = 96
 
 The commonest alone would leave a rare red out, and it would turn amber.
 """
+
+NEAR = 8
+"""How far an edge's colour is from each of the screen's, in red, green or blue."""
+
+DRAWN_FROM = "svg-sha256"
+"""The text of a PNG that says what it was drawn from."""
 
 _COLOUR = re.compile(r"#([0-9a-f]{6})")
 _IDS = re.compile(r"terminal-\d+")
@@ -123,20 +133,50 @@ class Album:
         assert self.wrong == [], "see tests/console/pictures.py"
 
 
+def digest(path: Path) -> str:
+    """What a PNG that is drawn from this SVG says of it."""
+    return sha256(path.read_bytes()).hexdigest()
+
+
+def drawn_from(path: Path) -> str | None:
+    """The digest of the SVG that a PNG was drawn from; None where it says nothing."""
+    if not path.exists():
+        return None
+    with Image.open(path) as image:
+        return image.info.get(DRAWN_FROM)
+
+
+def _threes(parts: Sequence[int]) -> list[tuple[int, ...]]:
+    return [tuple(parts[n : n + 3]) for n in range(0, len(parts), 3)]
+
+
+def _apart(edge: Sequence[int], named: Sequence[int]) -> bool:
+    """Whether a letter's edge can't be taken for a colour of the screen.
+
+    The nearest colour is looked for in steps of four, so one beside it would be found.
+    """
+    return max(abs(a - b) for a, b in zip(edge, named, strict=True)) > NEAR
+
+
 def draw(path: Path) -> None:
-    """Draws an SVG as PNG."""
+    """Draws an SVG as PNG, where it is not drawn yet."""
+    if drawn_from(path.with_suffix(".png")) == digest(path):
+        return
     family = next(f for d, f in FAMILIES.items() if (FONTS / d).is_dir())
     drawn = resvg_py.svg_to_bytes(
         svg_path=str(path), font_dirs=[str(FONTS)], monospace_family=family
     )
     whole = Image.open(BytesIO(bytes(drawn))).convert("RGB")
     named = sorted(set(_COLOUR.findall(path.read_text(encoding="utf-8"))))
-    kept = [part for colour in named for part in bytes.fromhex(colour)]
-    edges = whole.quantize(COLOURS - len(named), dither=0).getpalette() or []
+    kept = [tuple(bytes.fromhex(colour)) for colour in named]
+    edges = _threes(whole.quantize(COLOURS - len(named), dither=0).getpalette() or [])
+    far = [edge for edge in edges if all(_apart(edge, one) for one in kept)]
     palette = Image.new("P", (1, 1))
-    palette.putpalette([*kept, *edges[: 3 * (COLOURS - len(named))]])
+    palette.putpalette([part for colour in [*kept, *far] for part in colour])
     few = whole.quantize(palette=palette, dither=0)
-    few.save(path.with_suffix(".png"), optimize=True)
+    said = PngInfo()
+    said.add_text(DRAWN_FROM, digest(path))
+    few.save(path.with_suffix(".png"), optimize=True, pnginfo=said)
 
 
 if __name__ == "__main__":

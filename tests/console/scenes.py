@@ -9,7 +9,7 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Self
 
-from core.decision import Decision, arguments_hash
+from core.decision import Decision, DecisionState, arguments_hash
 from core.history import Reply
 from core.journal import (
     ActionChanged,
@@ -254,6 +254,27 @@ class Scene(Shown):
                 expires_at=(self.at + timedelta(hours=4)).isoformat(),
             ),
         )
+
+    def decides(self, name: str) -> Self:
+        """Approves the last proposal."""
+        last = self.decisions[-1]
+        self.decisions[-1] = replace(
+            last,
+            state=DecisionState.APPROVED,
+            decided_by=name,
+            decided_at=self.at,
+            final_input=last.input,
+            final_hash=last.hash,
+        )
+        body = DecisionChanged(
+            decision=last.id,
+            state="approved",
+            tool=last.tool,
+            input=last.input,
+            hash=last.hash,
+            rule=last.rule,
+        )
+        return self.add(person(name), body)
 
     def acts(self, action: str, tool: str, amount: str, state: ActionState) -> Self:
         who = agent(RunId(self.run_id))

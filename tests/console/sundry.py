@@ -143,6 +143,20 @@ def angry() -> Scene:
     return s.later(minutes=4).asks(tale.said[1].text)
 
 
+def approved(store: SceneStore) -> None:
+    """Mira lets a refund be carried out on the ticket that one holds."""
+    s = next(scene for scene in store.scenes if scene.ticket == HELD)
+    s.verified("C-1009", "Rui Falcato", "find_customer SU-48209, postcode 1200-054")
+    refund = {
+        "order_id": "SU-48209",
+        "amount": "144.00",
+        "currency": "EUR",
+        "reason": "two weeks late",
+    }
+    s.later(minutes=1).proposes("D-121", refund, "144.00", "money over 50.00")
+    s.later(minutes=1).decides("Mira")
+
+
 def doubt() -> Scene:
     """A refund of which nobody knows whether it happened."""
     s = _scene("T-GBE7XAS", _TALES["vase"], timedelta(minutes=14))

@@ -50,6 +50,7 @@ COMMAND_OF = {
     "of_buyer": "tickets --search",
     "supervisor": "overview",
     "people": "operator",
+    "settings": "settings",
     "help": "show --help",
     "palette": "show --help",
 }
@@ -90,7 +91,7 @@ ACTION_OF = {
 OTHERS = {
     "ingest", "import",  # mail comes in by itself
     "tickets", "show", "overview", "outbox", "decisions", "runs", "run", "replay",
-    "why", "rules", "export",  # the screens themselves
+    "why", "rules", "export", "settings",  # the screens themselves
     "worker", "doctor", "migrate", "demo", "web",  # programs
 }  # fmt: skip
 

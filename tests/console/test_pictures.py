@@ -1,24 +1,39 @@
 """Each screen at its sizes, dark and light, as pictures that the project shows."""
 
+import re
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from PIL import Image
 from textual.pilot import Pilot
 
 from console.app import HandoffApp
+from console.config import load
+from console.in_force import Start, in_force
 from console.live import Lost
 from console.widgets.timeline import Timeline
 from core.tool import ToolSpec
-from tests.console.pictures import Album, weak
+from tests.console.pictures import PICTURES, Album, digest, drawn_from, weak
 from tests.console.scene_store import SceneStore
-from tests.console.shown import NOW
+from tests.console.shown import ME, NOW, PROMPT
 from tests.console.steps import app_on, desk_of, done, press, screen_text, until
-from tests.console.sundry import AT_WORK, CANNED, DECIDED, HELD, STOPPED, sundry
+from tests.console.sundry import (
+    AT_WORK,
+    CANNED,
+    DECIDED,
+    HELD,
+    STOPPED,
+    approved,
+    sundry,
+)
 from tests.console.test_decisions import REFUND
 
 SIZES = {80: (80, 24), 120: (120, 40), 160: (160, 45), 200: (200, 55)}
+DEMO = Path(__file__).parents[2] / "console" / "demo" / "handoff.toml"
+LOOKS = ("dark", "light")
 RETRY = timedelta(seconds=4)
 REPLY = "I am sorry. I have the shelves on my desk now and call the carrier at ten."
 
@@ -26,6 +41,8 @@ PANELS = (
     ("card", "a", "556.00 EUR"),
     ("overview", "s", "WHO HAS WHAT"),
     ("people", "O", "supervisor"),
+    ("settings", "S", "This terminal"),
+    ("reason", "T", "takes it at once"),
     ("replay", "p", "rebuilt byte for byte"),
     ("help", "question_mark", "Keys here"),
     ("palette", "colon", "take the ticket over"),
@@ -37,6 +54,26 @@ PANELS = (
 async def tools() -> Mapping[str, ToolSpec]:
     """The tool that the pictures' decision is about."""
     return {"refund_order": REFUND}
+
+
+def started() -> Start:
+    """The demo's configuration, as if it lay in a folder of its own."""
+    folder = Path("/srv/sundry")
+    said = load(file=str(DEMO), store=None)
+    return Start(
+        config=replace(
+            said,
+            file=folder / DEMO.name,
+            prompt=PROMPT,
+            tool_servers=tuple(replace(s, folder=folder) for s in said.tool_servers),
+            channels={"mail": folder / "replies.jsonl"},
+            keys={"take": "ctrl+e"},
+        ),
+        store="/srv/sundry/handoff.db",
+        who=ME,
+        undo=timedelta(seconds=8),
+        log=None,
+    )
 
 
 class Tour:
@@ -51,7 +88,7 @@ class Tour:
     async def keep(self, name: str) -> None:
         """Keeps the screen in dark and in light, first as it is: a change is slow."""
         now = self.app.theme.removeprefix("handoff-")
-        for theme in sorted(("dark", "light"), key=lambda theme: theme != now):
+        for theme in sorted(LOOKS, key=lambda theme: theme != now):
             self.app.theme = f"handoff-{theme}"
             await done(self.pilot)
             await self.album.keep(self.app, f"{name}-{self.width}-{theme}")
@@ -125,8 +162,30 @@ class Tour:
                 await self.says("yours to decide")
                 await self.keep("override")
                 await press(self.pilot, "escape")
+            if name == "people":
+                await self.people()
             if self.app.screen is not desk_of(self.app):
                 await self.closes()
+
+    async def people(self) -> None:
+        """What the panel of people asks: who is new, and whether it is sure."""
+        await self.opens("n", "Who works here now?")
+        await press(self.pilot, *"Ada")
+        await self.says("Ada")
+        await self.keep("add-person")
+        await self.closes()
+        await self.opens("O", "supervisor")
+        await press(self.pilot, "j")
+        await self.opens("d", "disables Mira")
+        await self.keep("sure")
+
+    async def approvals(self) -> None:
+        """The view of what waits for an approval."""
+        await self.at(DECIDED, "2")
+        await until(self.pilot, lambda: len(desk_of(self.app).looked_at()) == 1)
+        await self.keep("approvals")
+        await press(self.pilot, "6")
+        await until(self.pilot, lambda: len(desk_of(self.app).looked_at()) > 1)
 
     async def held(self) -> None:
         """A ticket that one holds: written to, given back."""
@@ -175,20 +234,57 @@ class Tour:
         await self.says("PAUSED by Sam")
         await self.keep("paused")
 
+    async def approved(self) -> None:
+        """What the holder carries out, and does with a tool of their own accord."""
+        self.store.paused = None
+        approved(self.store)
+        desk = desk_of(self.app)
+        desk.follower.changed(frozenset([HELD]))
+        await self.at(HELD, "escape", "g", "j")
+        await desk.reads.read_window(0)
+        await until(self.pilot, lambda: desk.here().ready)
+        await until(self.pilot, lambda: "PAUSED" not in screen_text(self.app))
+        await self.opens("A", "execute refund_order")
+        self.app.clear_notifications()  # that the servers were asked
+        await self.keep("tools")
+        await press(self.pilot, "enter")
+        await self.says("y carry it out")
+        await until(self.pilot, lambda: self.app.screen.listening)
+        await self.keep("carry-out")
+        await self.closes()
+        await self.opens("A", "execute refund_order")
+        await press(self.pilot, "j", "enter")
+        await self.says("order_id")
+        await until(self.pilot, lambda: self.app.screen.listening)
+        await press(self.pilot, *"SU-48209", "tab", *"144.00")
+        await self.says("144.00")
+        self.app.clear_notifications()
+        await self.keep("tool")
+        await self.closes()
 
-@pytest.mark.timeout(400)  # 44 pictures, on whatever machine
+
+@pytest.mark.timeout(400)  # 62 pictures, on whatever machine
 @pytest.mark.parametrize("width", [80, 120, 200])
 async def test_each_screen_looks_as_it_did(width: int, tmp_path: Path) -> None:
     store, album = sundry(), Album(tmp_path)
-    app = app_on(store, still=True, title="demo", canned=CANNED, tools=tools)
+    app = app_on(
+        store,
+        still=True,
+        title="demo",
+        canned=CANNED,
+        tools=tools,
+        settings=lambda _: in_force(started(), {}),
+    )
     async with app.run_test(size=SIZES[width]) as pilot:
         tour = Tour(pilot, app, store, album)
         await tour.desk()
+        await tour.approvals()
         await tour.ticket()
         await tour.panels()
         await tour.held()
         await tour.lost()
         await tour.paused()
+        await tour.approved()
     album.done()
 
 
@@ -209,3 +305,27 @@ async def test_an_empty_desk_says_how_tickets_come(width: int, tmp_path: Path) -
         await tour.says("handoff demo")
         await tour.keep("empty")
     album.done()
+
+
+def test_each_png_was_drawn_from_the_svg_beside_it() -> None:
+    drawn = {path.stem: drawn_from(path) for path in PICTURES.glob("*.png")}
+    assert drawn == {path.stem: digest(path) for path in PICTURES.glob("*.svg")}
+
+
+def test_each_screen_is_there_at_each_size_in_dark_and_light() -> None:
+    names = {path.stem for path in PICTURES.glob("*.svg")}
+    screens = {name.rsplit("-", 2)[0] for name in names}
+    looks = {f"{width}-{look}" for width in (80, 120, 200) for look in LOOKS}
+    wanted = {f"{screen}-{look}" for screen in screens for look in looks}
+    assert names - {f"desk-160-{look}" for look in LOOKS} == wanted
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_a_png_has_the_grounds_of_its_svg(look: str) -> None:
+    path = PICTURES / f"tool-120-{look}.svg"
+    svg = path.read_text(encoding="utf-8")
+    grounds = set(re.findall(r'rect fill="#([0-9a-f]{6})"', svg))
+    with Image.open(path.with_suffix(".png")) as drawn:
+        whole = drawn.convert("RGB")
+        colours = {bytes(colour).hex() for _, colour in whole.getcolors(1000) or ()}
+    assert grounds <= colours
