@@ -178,9 +178,15 @@ class DeskFacts(Front, inherit_bindings=False):
             tool=self._awaited(),
             approved=proposal_words(self.approved()),
             paused_at=paused_at(self.history),
+            begun=self._begun(),
             supervisor=self.supervises,
             keys=self.keys,
         )
+
+    def _begun(self) -> frozenset[str]:
+        """The decisions whose call is made and not answered."""
+        actions = () if self.history is None else self.history.actions
+        return frozenset(a.decision for a in actions if a.open and a.decision)
 
     def _awaited(self) -> str | None:
         """The tool that a take-over waits for; looked for only while one waits."""

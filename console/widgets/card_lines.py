@@ -190,7 +190,9 @@ def _verdict(decision: Decision, sight: Sight) -> list[Line]:
     if decision.decided_at is not None and decision.state in READY:
         at = when(decision.decided_at, sight.now, sight.zone)
         by = approvers(decision)
-        return _pair("approved", f"by {by} {at}, not carried out yet", width)
+        begun = decision.id in sight.begun
+        state = "begun, no answer yet" if begun else "not carried out yet"
+        return _pair("approved", f"by {by} {at}, {state}", width)
     lines: list[Line] = []
     if decision.four_eyes:
         said = (

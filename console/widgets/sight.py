@@ -28,6 +28,7 @@ class Sight:
         tool: The tool whose answer the run waits for, or None.
         approved: What is approved and not carried out yet, in words, or None.
         paused_at: When the agent was stopped on this ticket, where that is known.
+        begun: The approved decisions whose call waits for its answer.
         supervisor: Whether the operator may decide.
         keys: The person's key of each command.
     """
@@ -44,6 +45,7 @@ class Sight:
     tool: str | None = None
     approved: str | None = None
     paused_at: datetime | None = None
+    begun: frozenset[str] = frozenset()
     supervisor: bool = True
     keys: Mapping[str, str] = field(default_factory=lambda: KEYS)
 

@@ -33,7 +33,7 @@ from tests.console.steps import (
 )
 from tests.console.test_colleagues import C1, picked
 from tests.console.test_team import answered
-from tests.flows.world import Shop
+from tests.flows.world import Gate, Shop
 
 APPROVE = Verdict(kind="approve", why="", input=None, seen=None)
 SAM = Operator(name="Sam", role=Role.SUPERVISOR)
@@ -234,6 +234,26 @@ async def test_triage_and_state_are_set_right_at_the_desk(counter: Counter) -> N
     standing = (await stored(counter.store, ticket)).standing
     assert standing.triage == ("billing", "urgent")
     assert standing.task_state == {"order": "SU-1", "waits_for": [1]}
+
+
+async def test_rule_06_a_card_says_that_its_call_is_begun_and_not_answered(
+    counter: Counter,
+) -> None:
+    bench = Bench(counter)
+    async with bench.holding() as (pilot, app, ticket):
+        proposed = await bench.approved(pilot, app, ticket)
+        await until(pilot, lambda: "not carried out yet" in screen_text(app))
+        gate = bench.shop.gate = Gate()
+        await press(pilot, "A")
+        await picked(pilot, app, proposed.id)
+        await until(pilot, lambda: "y carry it out" in screen_text(app))
+        await until(pilot, lambda: app.screen.listening)
+        await press(pilot, "y")
+        await gate.reached.wait()
+        await press(pilot, "escape")
+        await until(pilot, lambda: "begun, no answer yet" in screen_text(app))
+        gate.opened.set()
+        await until(pilot, lambda: "refund_order is done" in told(app))
 
 
 async def test_a_tool_is_offered_with_the_first_line_of_what_it_does(
