@@ -85,7 +85,7 @@ def save_presence(connection: sa.Connection, said: Presence, now: datetime) -> N
         "console": said.console,
         "ticket": said.ticket,
         "doing": said.doing,
-        "active_at": said.active_at,
+        "active_at": min(said.active_at, now),  # a clock may be fast
         "seen_at": now,
     }
     mine = sa.update(presence).where(_p.operator == said.operator).values(values)
@@ -121,11 +121,11 @@ def read_presences(connection: sa.Connection, now: datetime) -> tuple[Presence, 
             here=row.seen_at >= now - HERE and row.doing != CLOSED,
         )
         known = said.get(one.operator)
-        if known is None or _tells(one, now) > _tells(known, now):
+        if known is None or _tells(one) > _tells(known):
             said[one.operator] = one
     return tuple(said.values())
 
 
-def _tells(said: Presence, now: datetime) -> tuple[bool, datetime]:
+def _tells(said: Presence) -> tuple[bool, datetime]:
     """How much a console says about where its operator is."""
-    return said.here, min(said.active_at, now)
+    return said.here, said.active_at

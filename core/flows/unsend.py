@@ -71,7 +71,7 @@ async def unsend(
         again = isinstance(hold, NotHolder)
         if isinstance(hold, NotHolder):
             acquired = acquire_for_operator(history.lock, by.name, tx.now)
-            if hold.holder is not None or not isinstance(acquired, Acquired):
+            if not isinstance(acquired, Acquired):
                 return NotPossible(why=_with_others(hold, mine))
             seat(tx, history, acquired)
             hold = acquired.lock.hold

@@ -123,3 +123,18 @@ async def test_another_amount_is_typed_at_once_however_late_the_tool_is_known(
         await until(pilot, lambda: desk_of(app).pending() is None)
         decision = (await stored(counter.store, ticket)).decisions[0]
         assert decision.final_input == {"order_id": "O-1", "amount": "20"}
+
+
+async def test_f15_whoever_approved_first_of_two_is_not_asked_to_decide_again(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("My money, please")
+    await counter.proposes(ticket, {"order_id": "O-1"})
+    waits = (await stored(counter.store, ticket)).decisions[0]
+    first = replace(waits, four_eyes=True, first=ME.name)
+    async with sitting(counter.store) as (pilot, app):
+        await shown(pilot, app, ticket)
+        await until(pilot, lambda: "a approve" in pane_text(app, "hints"))
+        await counter.store.write(lambda tx: tx.save_decision(first))
+        await counter.writes("Hello?", ticket=ticket)
+        await until(pilot, lambda: "a look at it" in pane_text(app, "hints"))

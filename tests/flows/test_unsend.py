@@ -237,6 +237,15 @@ async def test_rule_01_what_a_colleague_or_the_agent_has_by_now_is_not_taken_bac
     assert (await lite.chart(ticket)).standing.held_by is None
 
 
+async def test_f71_who_is_disabled_takes_nothing_back(lite: World) -> None:
+    ticket, seq = await let_go(lite, "queue")
+    await lite.store.write(lambda tx: tx.save_operator(replace(ANA, disabled=True)))
+    assert isinstance(await unsend(lite.store, ticket, ANA, seq), NotHolder)
+    chart = await lite.chart(ticket)
+    assert chart.lock.holder is None
+    assert [r.state for r in chart.outbox] == ["queued"]
+
+
 async def test_rule_14_every_refused_try_stays_in_the_record(lite: World) -> None:
     ticket = await lite.opened()
     assert isinstance(await give_back(lite.store, ticket, ANA, TO_QUEUE), NotHolder)

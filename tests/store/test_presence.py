@@ -99,6 +99,9 @@ async def test_of_two_consoles_of_one_person_the_one_with_the_last_key_counts(
     assert doing(there, BUSY, later) == " · looks at it"
     assert [p["operator"] for p in presence(BUSY, [there])] == ["Mira"]  # type: ignore[union-attr,index,call-overload]
 
+    fast = at(BUSY, now + timedelta(hours=1), console="busy")  # its clock is wrong
+    await store.write(lambda tx: tx.report_presence(fast))
+    later = await store.read(lambda tx: tx.now)
     again = at(IDLE, later, console="idle")
     await store.write(lambda tx: tx.report_presence(again))
     assert (await seen(store)).ticket == IDLE
