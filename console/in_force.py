@@ -133,7 +133,9 @@ def _start(start: Start, file: str) -> Section:
         _pair(
             "you",
             who,
-            "--as, HANDOFF_OPERATOR, or your login" if kind == "SQLite" else "login",
+            "--as, HANDOFF_OPERATOR, or your login"
+            if kind == "SQLite"
+            else "the database's login",
         ),
         _pair("log file", log, "HANDOFF_LOG"),
     )

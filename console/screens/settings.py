@@ -57,8 +57,8 @@ class SettingsPanel(SheetPanel):
         services = self.services
         key = f"{shown(self.theming[0])} here, or " if self.theming else ""
         local = services.clock.now().astimezone(services.zone)
-        hours = f"UTC{local:%z}"
-        zone = f"{local.tzname()}, {hours[:6]}:{hours[6:8]}"
+        name, hours = str(local.tzname()), f"UTC{local:%z}"
+        zone = name if name == "UTC" else f"{name}, {hours[:6]}:{hours[6:8]}"
         text = "ASCII alone" if services.ascii else "Unicode"
         settings = (
             Setting(name="theme", value=self.app.theme, where=f"{key}: and its name"),

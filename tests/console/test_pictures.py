@@ -14,6 +14,7 @@ from console.app import HandoffApp
 from console.config import load
 from console.in_force import Start, in_force
 from console.live import Lost
+from console.screens.panel import Panel
 from console.widgets.timeline import Timeline
 from core.tool import ToolSpec
 from tests.console.pictures import PICTURES, Album, digest, drawn_from, weak
@@ -76,6 +77,14 @@ def started() -> Start:
     )
 
 
+def kinds_of(panel: type) -> set[type]:
+    """Every panel that can come up; those that others are made from are none."""
+    made = panel.__subclasses__()
+    kinds = {kind for one in made for kind in kinds_of(one)}
+    ours = panel.__module__.startswith("console.")
+    return kinds if kinds or not ours else {panel}
+
+
 class Tour:
     """A walk through the desk that keeps a picture of each screen."""
 
@@ -83,10 +92,12 @@ class Tour:
         self, pilot: Pilot[None], app: HandoffApp, store: SceneStore, album: Album
     ) -> None:
         self.pilot, self.app, self.store, self.album = pilot, app, store, album
+        self.seen: set[type] = set()
         self.width = app.size.width
 
     async def keep(self, name: str) -> None:
         """Keeps the screen in dark and in light, first as it is: a change is slow."""
+        self.seen.add(type(self.app.screen))
         now = self.app.theme.removeprefix("handoff-")
         for theme in sorted(LOOKS, key=lambda theme: theme != now):
             self.app.theme = f"handoff-{theme}"
@@ -286,6 +297,7 @@ async def test_each_screen_looks_as_it_did(width: int, tmp_path: Path) -> None:
         await tour.paused()
         await tour.approved()
     album.done()
+    assert kinds_of(Panel) <= tour.seen
 
 
 async def test_the_desk_at_160_columns_looks_as_it_did(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 import json
 import sys
 from dataclasses import replace
-from datetime import timedelta
+from datetime import timedelta, timezone
 from decimal import Decimal
 from pathlib import Path
 
@@ -209,11 +209,15 @@ async def test_the_panel_opens_without_a_tool_server_and_changes_the_theme(
     assert not (tmp_path / "started").exists()
 
 
-async def test_it_opens_while_the_store_is_away(sqlite_store: SqlStore) -> None:
-    services = wiring.services(load(file=None, store=None), sqlite_store, ME)
-    desk = Desk(services)
-    app = Watched(desk, AT_ONCE)
+async def test_it_opens_while_the_store_is_away_and_tells_the_zone(
+    sqlite_store: SqlStore,
+) -> None:
+    there = wiring.services(load(file=None, store=None), sqlite_store, ME)
+    app = Watched(
+        Desk(replace(there, zone=timezone(timedelta(hours=-3, minutes=-30), "NST"))),
+        AT_ONCE,
+    )
     async with app.run_test(size=(80, 24)) as pilot:
         await sqlite_store.close()
         await press(pilot, "S")
-        await until(pilot, lambda: "This terminal" in screen_text(app))
+        await until(pilot, lambda: "NST, UTC-03:30" in screen_text(app))
