@@ -3,6 +3,8 @@
 import asyncio
 
 import pytest
+from textual._xterm_parser import XTermParser
+from textual.events import Key
 
 from console.screens.key_input import KeyDecoder
 from tests.console.counter import Counter
@@ -29,6 +31,27 @@ def test_a_lone_escape_is_a_key_at_once_and_an_unfinished_paste_is_not_lost() ->
     assert decoder.decode(b"\x1b") == "\x1b"
     assert decoder.decode(b"[200~half\x1b[3") == "[200~half"
     assert decoder.decode(b"", final=True) == "[3"
+
+
+def keys_of(*reads: bytes) -> list[str]:
+    """The keys that the library takes what is read for."""
+    decoder, parser = KeyDecoder(), XTermParser()
+    found = [parser.feed(decoder.decode(read)) for read in reads]
+    return [event.key for some in found for event in some if isinstance(event, Key)]
+
+
+@pytest.mark.parametrize("key", ["2", "j", "R"])
+def test_a_key_right_after_escape_is_a_key_of_its_own(key: str) -> None:
+    assert keys_of(b"\x1b", key.encode()) == ["escape", key]
+    assert keys_of(b"a\x1b", b"\x1b", key.encode()) == ["a", "escape", "escape", key]
+
+
+def test_a_code_that_was_cut_after_its_escape_is_still_one() -> None:
+    assert keys_of(b"\x1b", b"[A", b"\x1b", b"OP", b"\x1b[", b"B") == [
+        "up",
+        "f1",
+        "down",
+    ]
 
 
 async def test_bytes_that_are_no_text_and_a_coloured_paste_leave_the_desk_up(
