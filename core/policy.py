@@ -15,9 +15,8 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import TypeAlias
 
-import jsonschema
-
 from core.decision import Decision, canonical
+from core.fitting import invalid_arguments
 from core.history import History
 from core.ledger import Action, Sums, by_currency
 from core.money import meant, money_of, too_fine
@@ -249,20 +248,6 @@ _RULES = fields(ToolPolicy)
 
 def _plain(value: object) -> Json:
     return value if isinstance(value, bool | None) else str(value)
-
-
-def invalid_arguments(spec: ToolSpec, arguments: Json) -> str | None:
-    """Why the arguments don't fit the tool's schema, in one line, or None."""
-    if not isinstance(arguments, Mapping):
-        return f"{spec.name} takes an object of arguments"
-    try:
-        jsonschema.validate(dict(arguments), dict(spec.input_schema))
-    except jsonschema.ValidationError as wrong:
-        where = ".".join(str(p) for p in wrong.absolute_path)
-        return f"{spec.name}: {where + ': ' if where else ''}{wrong.message}"
-    except jsonschema.SchemaError:
-        return f"{spec.name}: its server gave a schema that is none"
-    return None
 
 
 def amount_of(policy: ToolPolicy, arguments: Json) -> Decimal | None:

@@ -27,6 +27,7 @@ from console.widgets.one_line import OneLine
 from console.widgets.spans import Line, fit, line
 from core.cleanse import one_line
 from core.decision import Decision
+from core.fitting import choice_words, kind_words, types_of
 from core.history import History
 from core.money import meant, with_point
 from core.policy import (
@@ -92,19 +93,29 @@ def fields_of(
     unsaid = [name for name in known if name not in given]
     names = [*given, *unsaid[: max(0, _MOST - len(given))]]
     amount = amount if spec is None else spec.policy.amount
-    return tuple(_field(n, given, known.get(n), amount=n == amount) for n in names)
+    required = spec.input_schema.get("required") if spec is not None else None
+    needed = required if isinstance(required, list) else []
+    return tuple(
+        _field(n, given, known.get(n), amount=n == amount, needed=n in needed)
+        for n in names
+    )
 
 
 def _field(
-    name: str, given: Mapping[str, Json], schema: Json, *, amount: bool
+    name: str,
+    given: Mapping[str, Json],
+    schema: Json,
+    *,
+    amount: bool,
+    needed: bool,
 ) -> Field:
     said: Mapping[str, Json] = schema if isinstance(schema, Mapping) else {}
-    value, type_ = given.get(name), said.get("type")
-    kind = type_ if isinstance(type_, str) else _kind_of(value)
+    value, types = given.get(name), types_of(said)
+    kind = types[0] if len(types) == 1 else _kind_of(value)
     choices = said.get("enum")
-    hint = str(type_ or "")
-    if isinstance(choices, list):
-        hint = "one of " + ", ".join(str(c) for c in choices)
+    hint = choice_words(choices) if isinstance(choices, list) else _hint(types)
+    if needed:
+        hint = f"{hint}, needed" if hint else "needed"
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     as_line = _as_line(text)
     long = count(len(text), "character")
@@ -118,6 +129,10 @@ def _field(
         number=amount or kind in {"number", "integer"},
         kept=f"kept as it is, {long}" if as_line is None and name in given else "",
     )
+
+
+def _hint(types: tuple[str, ...]) -> str:
+    return "yes or no" if types == ("boolean",) else kind_words(types)
 
 
 def _as_line(text: str) -> str | None:
@@ -192,20 +207,20 @@ def _judged(
 def judged_line(
     decision: Decision, arguments: Json, spec: ToolSpec | None, history: History
 ) -> Line:
-    """What the policy makes of new arguments, in one line."""
+    """What the policy makes of new arguments; long, so whoever shows it wraps it."""
     if spec is None:
         return line(("the tool is not known yet: it is judged when stored", "dim"))
     match _judged(decision, arguments, spec, history):
         case Allow():
             return line((f"✓ {_read(spec, arguments)}within the policy", "ok"))
         case NeedsDecision(rule=rule, four_eyes=False):
-            yours = f"yours to decide: {one_line(rule, 80)}"
+            yours = f"yours to decide: {one_line(rule, 400)}"
             return line((f"✓ {_read(spec, arguments)}{yours}", "ok"))
         case NeedsDecision(rule=rule):
-            words = f"{one_line(rule, 80)}: a second person must approve too"
+            words = f"{one_line(rule, 400)}: a second person must approve too"
             return line((f"▲ {_read(spec, arguments)}{words}", "wait"))
         case NeedsIdentity(why=why) | Forbid(why=why):
-            return line((f"✗ {one_line(why, 120)}", "harm"))
+            return line((f"✗ {one_line(why, 400)}", "harm"))
 
 
 def _read(spec: ToolSpec, arguments: Json) -> str:
@@ -216,7 +231,7 @@ def _read(spec: ToolSpec, arguments: Json) -> str:
 
 
 def foreseen_line(call: ToolCall, spec: ToolSpec, history: History) -> Line:
-    """What the policy would make of a person's own call, in one line."""
+    """What the policy would make of a person's own call, as `judged_line`."""
     match judge(call, spec, history):
         case Allow():
             done = f"{_read(spec, call.input)}within the policy: it is done at once"
@@ -224,9 +239,9 @@ def foreseen_line(call: ToolCall, spec: ToolSpec, history: History) -> Line:
         case NeedsDecision(rule=rule, four_eyes=four_eyes):
             who = "two supervisors decide" if four_eyes else "a supervisor decides"
             read = _read(spec, call.input)
-            return line((f"▲ {read}{who}: {one_line(rule, 80)}", "wait"))
+            return line((f"▲ {read}{who}: {one_line(rule, 400)}", "wait"))
         case NeedsIdentity(why=why) | Forbid(why=why):
-            return line((f"✗ {one_line(why, 120)}", "harm"))
+            return line((f"✗ {one_line(why, 400)}", "harm"))
 
 
 class ArgumentsForm(VerticalScroll):

@@ -90,7 +90,9 @@ class CardPanel(Panel[R]):
         return self.sight(width)
 
     def _looked(self) -> None:
-        card = self.query_one("#card", LineView)
+        card = next(iter(self.query("#card").results(LineView)), None)
+        if card is None:  # it has closed meanwhile
+            return
         at_end = bool(card.size.height) and card.at_end
         if at_end and isinstance(self.app, SteadyApp) and not self.app.seen:
             self.set_timer(_SOON, self._looked)  # a slow terminal does not show it yet

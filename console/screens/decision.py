@@ -27,7 +27,7 @@ from console.widgets.card_lines import barred_words
 from console.widgets.line_view import LineView
 from console.widgets.one_line import OneLine
 from console.widgets.sight import Sight
-from console.widgets.spans import Line, line
+from console.widgets.spans import Line, folded, line
 from core.cleanse import one_line
 from core.decision import Decision, DecisionState, settled_words
 from core.errors import StoreUnreachable
@@ -285,14 +285,18 @@ class DecisionPanel(CardPanel[Ruling]):
             self._judge()
 
     def _judge(self) -> None:
-        view = self.query_one("#card-judged", LineView)
         try:
             value = self.query_one(ArgumentsForm).arguments()
         except ValueError as wrong:
-            view.show([line((f"✗ {one_line(str(wrong), 120)}", "harm"))])
+            self._say(line((f"✗ {one_line(str(wrong), 400)}", "harm")))
             return
         self._turn_to(self.decision.object_of(value))
-        view.show([judged_line(self.decision, value, self.spec, self.history)])
+        self._say(judged_line(self.decision, value, self.spec, self.history))
+
+    def _say(self, said: Line) -> None:
+        """What is cut off could be that a second person must approve: all is shown."""
+        view = self.query_one("#card-judged", LineView)
+        view.draw(lambda width: folded([said], width))
 
     def _override(self) -> None:
         try:

@@ -9,7 +9,7 @@ from console.screens.arguments import ArgumentsForm, fields_of, foreseen_line
 from console.screens.pace import paced
 from console.screens.panel import Panel
 from console.widgets.line_view import LineView
-from console.widgets.spans import line
+from console.widgets.spans import Line, folded, line
 from core.cleanse import one_line
 from core.history import History
 from core.ticket import JsonObject
@@ -66,14 +66,18 @@ class ToolPanel(Panel[JsonObject]):
         return True
 
     def _judge(self) -> None:
-        view = self.query_one("#card-judged", LineView)
         try:
             given = self.query_one(ArgumentsForm).arguments()
         except ValueError as wrong:
-            view.show([line((f"✗ {one_line(str(wrong), 120)}", "harm"))])
+            self._say(line((f"✗ {one_line(str(wrong), 400)}", "harm")))
             return
         call = ToolCall(id="", name=self.spec.name, input=given)
-        view.show([foreseen_line(call, self.spec, self.ticket_history)])
+        self._say(foreseen_line(call, self.spec, self.ticket_history))
+
+    def _say(self, said: Line) -> None:
+        """What is cut off could be that a second person must approve: all is shown."""
+        view = self.query_one("#card-judged", LineView)
+        view.draw(lambda width: folded([said], width))
 
     def _use(self) -> None:
         try:

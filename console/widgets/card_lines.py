@@ -12,7 +12,17 @@ from datetime import timedelta
 
 from console.measures import count, money, span_of, when
 from console.widgets.sight import Sight
-from console.widgets.spans import EMPTY, Line, Span, clip, cut, line, named, paragraph
+from console.widgets.spans import (
+    EMPTY,
+    Line,
+    Span,
+    clip,
+    cut,
+    line,
+    named,
+    paragraph,
+    wrap,
+)
 from console.wording import cannot_be_read, on_object_words
 from core.cleanse import changed, cleanse, one_line
 from core.decision import READY, Decision, approvers
@@ -26,6 +36,10 @@ _VALUE = 4000
 
 _INLINE = 4
 """Arguments that the desk shows without the card; of more it says how many."""
+
+
+_RULE = 2
+"""Lines that the rule may take there."""
 
 
 def inline_lines(decision: Decision, history: History, sight: Sight) -> list[Line]:
@@ -44,7 +58,7 @@ def inline_lines(decision: Decision, history: History, sight: Sight) -> list[Lin
         lines += [*_verdict(decision, sight), _since(decision, history)]
         lines.append(to_carry_out(history, sight))
         return [clip(spans, sight.width) for spans in lines]
-    lines.append(_brief("rule", decision.rule, sight.width))
+    lines += _rule(decision.rule, sight.width)
     lines.append(_since(decision, history))
     barred = barred_words(decision, sight)
     said = f"; {barred}" if barred else ": y approves there, e edits, x rejects"
@@ -236,6 +250,16 @@ def _brief(name: str, value: str, width: int) -> Line:
     """One line of it; what is cut off shows as `…`."""
     shown = cut(one_line(value, 400), width - _COLUMN)
     return named(one_line(name, 11), shown, width, column=_COLUMN)[0]
+
+
+def _rule(rule: str, width: int) -> list[Line]:
+    """What asks for the decision: its last words may be that two people decide."""
+    lines = _pair("rule", rule, width)
+    if len(lines) <= _RULE:
+        return lines
+    rest = wrap(one_line(rule, 400), width - _COLUMN)[_RULE - 1 :]
+    shown = cut(" ".join(rest), width - _COLUMN)
+    return [*lines[: _RULE - 1], line((f"{'':<{_COLUMN}}{shown}", "text"))]
 
 
 def _field(name: str, value: str, width: int) -> list[Line]:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from core.boundary import seen_at
 from core.builtin import BUILTINS, ESCALATE, SET_TRIAGE, UPDATE_STATE, WITHDRAW
 from core.decision import DecisionState
+from core.fitting import invalid_arguments
 from core.flows.house import Work
 from core.flows.speak import say
 from core.history import History
@@ -16,7 +17,6 @@ from core.journal import (
     ToolReturned,
     Triaged,
 )
-from core.policy import invalid_arguments
 from core.ports import Transaction
 from core.ticket import Json, JsonObject
 from core.tool import ToolCall

@@ -6,6 +6,7 @@ time to time, so that one which was missed in a crash does not stay with somebod
 can't come back. What they did and wrote, drafts too, stays theirs.
 """
 
+import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -141,6 +142,10 @@ def _change(
     new = make(people.get(name))
     if isinstance(new, NotPossible):
         return _refused(tx, by, name, new.why)
+    alike = [n for n in people if name not in people and _folded(n) == _folded(name)]
+    if alike:
+        why = f"{name} and the operator {alike[0]} could not be told apart"
+        return _refused(tx, by, name, why)
     if not any(_supervises(o) for o in (people | {name: new}).values()):
         return _refused(tx, by, name, f"{name} is the last supervisor")
     try:
@@ -150,6 +155,11 @@ def _change(
     tx.keep_act(HouseAct(by=by.name, act=act, whom=name, why="", at=tx.now))
     tx.save_operator(new)
     return Changed(operator=new, to_run=to_run)
+
+
+def _folded(name: str) -> str:
+    """A name as it is heard: two that differ in case or width alone are one."""
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
 
 
 def _supervises(who: Operator) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from decimal import Decimal
 
 import pytest
 from textual.widgets import Input
@@ -9,6 +10,8 @@ from textual.widgets import Input
 from console.manner import MANNER, Manner
 from console.screens.arguments import ArgumentsForm, arguments_of, fields_of
 from console.screens.decision import DecisionPanel
+from console.widgets.line_view import LineView
+from console.widgets.spans import plain
 from core.ticket import Json
 from core.tool import ToolSpec
 from tests.console.counter import Counter
@@ -102,6 +105,55 @@ def test_a_number_with_a_comma_is_told_how_to_write() -> None:
     fields = fields_of({"amount": 5}, spec)
     with pytest.raises(ValueError, match=r"write 42\.50"):
         arguments_of(fields, ["42,50"])
+
+
+def test_what_may_be_written_is_said_in_a_persons_words() -> None:
+    fields: Mapping[str, Json] = {
+        "order_id": {"type": "string"},
+        "pieces": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+        "why": {"enum": ["late", "damaged"]},
+        "gift": {"type": "boolean"},
+        "more": {},
+    }
+    schema = {"properties": fields, "required": ["order_id", "more"]}
+    made = fields_of({}, replace(EURO, input_schema=schema))
+    assert [field.hint for field in made] == [
+        "text, needed",
+        "a whole number",
+        "one of late, damaged",
+        "yes or no",
+        "needed",
+    ]
+
+
+@pytest.mark.parametrize("width", [80, 100, 120])
+async def test_rule_06_that_two_must_decide_is_never_cut_from_a_change(
+    counter: Counter, width: int
+) -> None:
+    policy = replace(
+        EURO.policy,
+        limit_per_ticket=Decimal("200.00"),
+        limit_per_day=Decimal("500.00"),
+        four_eyes_over=Decimal("500.00"),
+    )
+
+    async def strict() -> Mapping[str, ToolSpec]:
+        return {"refund_order": replace(EURO, policy=policy)}
+
+    ticket = await counter.writes("I want my money back.")
+    given = {"order_id": "O-1", "amount": "784.00", "currency": "EUR"}
+    await counter.proposes(ticket, given)
+    app = app_on(counter.store, tools=strict)
+    async with app.run_test(size=(width, 30)) as pilot:
+        await card_opened(pilot, app)
+        await until(pilot, lambda: app.screen.spec is not None)
+        await press(pilot, "e")
+        rule = "▲ 784.00 EUR, money over 50; over 200.00 on one ticket; over 500.00 on"
+        rest = "one day; four eyes over 500.00: a second person must approve too"
+        await until(pilot, lambda: "▲ 784.00" in screen_text(app))
+        view = app.screen.query_one("#card-judged", LineView)
+        await until(pilot, lambda: view.size.height == len(view.lines))
+        assert " ".join(plain(view.lines).split()) == f"{rule} {rest}"
 
 
 async def test_rule_06_a_long_argument_is_whole_after_another_was_changed(

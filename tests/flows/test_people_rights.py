@@ -2,6 +2,8 @@
 
 import asyncio
 
+import pytest
+
 from core.decision import Role
 from core.flows.amend import claim
 from core.flows.drafts import save_draft
@@ -82,6 +84,19 @@ async def test_rule_14_only_supervisors_change_people_and_tries_are_kept(
         ("sup", "disabled", "dep"),
         ("sup", "refused", "sup"),
     ]
+
+
+@pytest.mark.parametrize("name", ["Ana", "ANA", "\uff41na"])
+async def test_nobody_is_added_who_could_not_be_told_from_somebody_else(
+    world: World, name: str
+) -> None:
+    before = await world.store.read(lambda tx: tx.operators())
+    refused = await add(world.store, SUP, name, Role.AGENT)
+    why = f"{name} and the operator ana could not be told apart"
+    assert refused == NotPossible(why=why)
+    assert await world.store.read(lambda tx: tx.operators()) == before
+    assert isinstance(await disable(world.store, SUP, "ana"), Changed)
+    assert await add(world.store, SUP, name, Role.AGENT) == refused
 
 
 async def test_of_two_supervisors_who_disable_each_other_one_is_left(
