@@ -221,9 +221,10 @@ class HandoffApp(OrderedApp, NoticingApp, SteadyApp, inherit_bindings=False):
             self._driver.write(f"{keep}\x1b]2;{words}\x07")
 
     def on_front_failed(self, event: Front.Failed) -> None:
-        """A background task that failed is told in one line."""
+        """A background task that failed is told in one line, with the error's kind."""
         self._write_log(event.error)
-        words = f"{event.what} failed{self._where()}"
+        kind = type(event.error).__name__  # its message may quote
+        words = f"{event.what} failed: {kind}{self._where()}"
         self.notify(words, severity="error", markup=False)
 
     @override

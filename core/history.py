@@ -69,7 +69,8 @@ class Draft:
 
     Attributes:
         operator: Whose; a run's id for what the agent would have said.
-        mode: `reply` or `note`; a draft's visibility is its own.
+        mode: `reply`, `note` or, for new words to a withheld reply, `words for #SEQ`;
+            a draft's visibility is its own.
         written_at_seq: The journal seq that it was written against.
     """
 

@@ -86,9 +86,12 @@ def unsend(ticket: str, seq: int | None) -> None:
         "seq": taken.seq,
         "text": taken.text,
         "yours_again": taken.yours_again,
+        "stays": list(taken.stays),
     }
     yours = ", and the ticket is yours again" if taken.yours_again else ""
-    base.show(said, lambda: f"Taken back, not sent{yours}:\n{plain.value(taken.text)}")
+    stays = f"; {taken.stays_words}" if taken.stays else ""
+    head = f"Taken back, not sent{yours}{stays}"
+    base.show(said, lambda: f"{head}:\n{plain.value(taken.text)}")
 
 
 @click.command(cls=options.Command, examples=["handoff draft T-7K3QF2M --discard"])

@@ -110,6 +110,8 @@ class Acts:
                 text = outcome.text
                 yours = f", and {one_line(ticket, 24)} is yours again"
                 more = yours if outcome.yours_again else ""
+                stays = outcome.stays_words
+                more += f"; {stays}" if stays else ""
                 return Said(words=f"Taken back; nothing was sent{more}", done=True)
             return outcome_said(outcome, "")
 

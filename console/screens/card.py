@@ -34,6 +34,14 @@ _SOON = 0.05
 """Seconds until it is looked again whether the terminal shows the card by now."""
 
 
+def closes_over(words: str) -> Line:
+    """The keys of a card on which nothing can be done, and why; the key is first.
+
+    The words may be longer than the card is wide.
+    """
+    return line(("▸ esc Close", "strong"), (f"    {words}", "wait"))
+
+
 class CardPanel(Panel[R]):
     """A card that can be scrolled, and that knows whether it was read whole."""
 
@@ -162,8 +170,8 @@ class CarryOutPanel(CardPanel[bool]):
         if self._over:
             begun = self.history.action_of(self.decision.id)
             by = None if begun is None else begun.by
-            words = f"already {one_line(settled_words(self.decision, by), 120)}   "
-            return line((words, "wait"), ("esc", "key"), (" close", "dim"))
+            settled = one_line(settled_words(self.decision, by), 120)
+            return closes_over(f"already {settled}")
         return self._cancel_or("carry it out")
 
     @override

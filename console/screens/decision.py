@@ -4,7 +4,7 @@
 them is said in `card`.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -21,7 +21,7 @@ from console.screens.arguments import (
     judged_line,
 )
 from console.screens.background import in_background
-from console.screens.card import UNREAD, CardPanel
+from console.screens.card import UNREAD, CardPanel, closes_over
 from console.screens.pace import paced
 from console.widgets.card_lines import barred_words
 from console.widgets.line_view import LineView
@@ -70,6 +70,7 @@ class DecisionPanel(CardPanel[Ruling]):
         sight: Callable[[int], Sight],
         *,
         look_up: Callable[[str], Awaitable[Mapping[str, tuple[OnObject, ...]]]],
+        reasons: MutableMapping[str, str],
         came: bool = False,
     ) -> None:
         """Takes what is to be decided.
@@ -79,10 +80,13 @@ class DecisionPanel(CardPanel[Ruling]):
             history: Its ticket.
             sight: Who looks, and when.
             look_up: Reads what else was done, or waits, on another object.
+            reasons: Reasons that were begun and not used, by the decision's id; they
+                outlast the card.
             came: Whether it came up by itself, after the verdict on another.
         """
         super().__init__(decision, history, sight)
         self.look_up = look_up
+        self.reasons = reasons
         self.unseen = came
         self._edited_on = decision.acts_on
         self._looked_up: dict[str, tuple[OnObject, ...]] = {}
@@ -93,7 +97,12 @@ class DecisionPanel(CardPanel[Ruling]):
     def compose(self) -> ComposeResult:
         with Vertical(id="panel", classes="-card"):
             yield LineView(id="card")
-            yield OneLine(id="card-why", placeholder="why it is rejected")
+            yield OneLine(
+                self.reasons.get(self.decision.id, ""),
+                id="card-why",
+                placeholder="why it is rejected",
+                select_on_focus=False,  # the next letter would take its place
+            )
             yield ArgumentsForm(id="card-form")
             yield LineView(id="card-judged")
             yield LineView(id="panel-keys")
@@ -157,7 +166,7 @@ class DecisionPanel(CardPanel[Ruling]):
     @override
     def _keys(self) -> Line:
         if self._over:
-            return line((f"{self._over}   ", "wait"), ("esc", "key"), (" close", "dim"))
+            return closes_over(self._over)
         if self.asking == "reject":
             return line(
                 ("enter", "key"),
@@ -231,7 +240,7 @@ class DecisionPanel(CardPanel[Ruling]):
         self._looked()
 
     def _answering(self, key: str) -> bool:
-        if key == "escape":
+        if key == "escape" and not self._over:  # there it closes, as the card says
             self._ask("")
             return True
         if key in {"ctrl+s", "ctrl+enter"} and self.asking == "override":
@@ -279,8 +288,10 @@ class DecisionPanel(CardPanel[Ruling]):
         self._judge()
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Says what the policy makes of what is written now."""
+        """Says what the policy makes of what is written now; keeps a reason."""
         event.stop()
+        if event.input.id == "card-why":
+            self.reasons[self.decision.id] = event.value
         if self.asking == "override":
             self._judge()
 

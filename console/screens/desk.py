@@ -216,6 +216,7 @@ class Desk(DeskUpsets):
         """Shows a ticket."""
         self.keep_written()
         self.drafts.learn(history.ticket.id, history.drafts, self.me)
+        self._look_for_drafts(history)
         self.paint_ticket(history)
         queue = self.query_one(Queue)
         queue.mark_read(history.ticket.id, history.standing.last_seq)
@@ -293,11 +294,24 @@ class Desk(DeskUpsets):
     @override
     async def learn_drafts(self, ticket: TicketId) -> None:
         """Takes what the same person wrote in another console since."""
+        before = {} if self.acts_running else self.drafts.as_stored(ticket)
         with suppress(StoreUnreachable):  # the feed says so
             stored = await self.services.store.read(lambda tx: tx.drafts(ticket))
             self.keep_written()
             self.drafts.learn(ticket, stored, self.me)
+            own = self.acts_running  # such as one that sends it from here
+            gone = not own and self.drafts.gone(ticket, before, stored, self.me)
             self.paint_composer()
+            if gone and self.composing == ticket:
+                self.tell("What stood here was sent or discarded in another console")
+
+    def _look_for_drafts(self, history: History) -> None:
+        """Looks again where a draft is gone: it may be stored since that was read."""
+        there = {d.mode for d in history.drafts if d.operator == self.me}
+        ticket = history.ticket.id
+        if not self.acts_running and self.drafts.as_stored(ticket).keys() - there:
+            look = partial(self.learn_drafts, ticket)
+            in_background(self, look, "Reading drafts", group="draft")
 
     @override
     def save_soon(self) -> None:

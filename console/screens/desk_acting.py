@@ -28,12 +28,17 @@ def _looks(command: Command) -> bool:
 
 
 class DeskActing(DeskMoving, inherit_bindings=False):
-    """The way from a key to `_do_ID`, and from an act to a line about it."""
+    """The way from a key to `_do_ID`, and from an act to a line about it.
+
+    Attributes:
+        acts_running: How many acts are begun, and what follows from them not done.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self.asked: dict[TicketId, float] = {}
         self.about_to_take: TicketId | None = None
+        self.acts_running = 0
 
     def run_command(self, name: str, *, pressed: bool = False) -> None:
         """Runs a command of the table, where it is possible now.
@@ -144,6 +149,7 @@ class DeskActing(DeskMoving, inherit_bindings=False):
                 where it is refused.
         """
         doing = asyncio.ensure_future(act)  # also where the desk closes just now
+        self.acts_running += 1
 
         async def run() -> None:
             try:
@@ -153,15 +159,24 @@ class DeskActing(DeskMoving, inherit_bindings=False):
                     panel.refused("That failed: nobody knows whether it is stored")
                 then(Said(words="", done=False))
                 raise
-            if panel is not None and panel.is_attached and not (said.done or said.over):
-                panel.refused(said.words)
-            elif said.words:
-                self.tell(said.words, good=said.done)
-            if panel is not None and (said.done or said.over):
-                panel.stored()
-            then(said)
+            else:
+                self._came_to(said, panel)
+                then(said)
+            finally:
+                self.acts_running -= 1
 
-        in_background(self, run, "An act", group="acts")
+        at = self.ticket()
+        name = "An act" if at is None else f"An act at {one_line(at, 24)}"
+        in_background(self, run, name, group="acts")
+
+    def _came_to(self, said: Said, panel: Panel[R] | None) -> None:
+        """Says what an act came to, in its panel or as a notice."""
+        if panel is not None and panel.is_attached and not (said.done or said.over):
+            panel.refused(said.words)
+        elif said.words:
+            self.tell(said.words, good=said.done)
+        if panel is not None and (said.done or said.over):
+            panel.stored()
 
     @override
     def begin_with(self, keys: Sequence[events.Key]) -> None:

@@ -8,12 +8,13 @@ from console.screens.ask import SurePanel
 from console.screens.background import in_background
 from console.screens.desk_giving import DeskGiving
 from console.screens.overlays import HelpPanel, LeavePanel
-from console.screens.withheld import WithheldPanel
+from console.screens.withheld import Caught, WithheldPanel
 from console.widgets.banner import Taking
 from console.widgets.card_lines import stale_lines
 from console.widgets.composer import Composer
 from console.widgets.timeline import Timeline
 from core.cleanse import one_line
+from core.flows.drafts import words_for
 from core.history import History
 from core.ticket import TicketId
 
@@ -29,7 +30,6 @@ class DeskCommands(DeskGiving, inherit_bindings=False):
         self._asked_at = 0.0
         self._pressed_at = 0.0
         self._sending = False
-        self.reworded: dict[TicketId, dict[int, str]] = {}
 
     # Acting on the ticket
 
@@ -160,10 +160,25 @@ class DeskCommands(DeskGiving, inherit_bindings=False):
         caught = [r for r in history.outbox if r.state == "withheld"]
         if not caught:
             return
-        ticket = history.ticket.id
-        begun = self.reworded.setdefault(ticket, {})
-        panel = WithheldPanel(caught, self.services.zone, begun)
-        self.open_for(panel, lambda what: self.acts.withheld(ticket, what))
+        ticket, seen = history.ticket.id, history.standing.last_seq
+        mode = words_for(caught[0].seq)
+
+        def keep(text: str) -> None:
+            if text != self.drafts.text(ticket, mode):
+                self.drafts.write(ticket, mode, text, seen)
+                self.save_soon()
+
+        begun = self.drafts.text(ticket, mode)
+        panel = WithheldPanel(caught, self.services.zone, begun, keep)
+        self.open_for(panel, partial(self._settle_withheld, ticket))
+
+    async def _settle_withheld(self, ticket: TicketId, what: Caught) -> Said:
+        await self.keep_drafts()
+        said = await self.acts.withheld(ticket, what)
+        if said.done:
+            self.drafts.write(ticket, words_for(what.seq), "", self.writing_seen)
+            await self.keep_drafts()
+        return said
 
     # The desk itself
 

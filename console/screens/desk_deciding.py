@@ -26,6 +26,7 @@ class DeskDeciding(DeskSleeping, inherit_bindings=False):
         super().__init__()
         self._one_by_one = False
         self._next_card: TicketId | None = None
+        self.reasons: dict[str, str] = {}
 
     def stay(self) -> None:
         """No card comes up by itself: a key was pressed for something else."""
@@ -40,11 +41,18 @@ class DeskDeciding(DeskSleeping, inherit_bindings=False):
         if history is None or decision is None or self.refuse_lost():
             return
         panel = DecisionPanel(
-            decision, history, self.sight, look_up=self._look_up, came=came
+            decision,
+            history,
+            self.sight,
+            look_up=self._look_up,
+            reasons=self.reasons,
+            came=came,
         )
 
         def then(said: Said) -> None:
             self._one_by_one = self._one_by_one and not panel.went_on
+            if said.done:
+                self.reasons.pop(decision.id, None)
             self._decided(decision.ticket, said)
 
         self.open_for(panel, partial(self._ruled, decision), then)

@@ -12,6 +12,7 @@ from console.screens.give_back import (
     Sleep,
     Write,
 )
+from core.flows.drafts import words_for
 from core.flows.giving_back import GiveBack
 from core.history import History, Reply
 from core.ticket import TicketId
@@ -67,7 +68,7 @@ class DeskGiving(DeskDeciding, inherit_bindings=False):
         match answer:
             case Write(mode=mode):
                 panel.stored()
-                self.run_command(mode)
+                self._go_on_with(history, mode)
                 return None
             case Sleep(note=note, discard=discard):
 
@@ -82,6 +83,21 @@ class DeskGiving(DeskDeciding, inherit_bindings=False):
                 self.note_own(ticket)
                 self.leave_composer()
                 return self._give(history, answer)
+
+    def _go_on_with(self, history: History, mode: str) -> None:
+        """Goes on with an unsent text, where it stands.
+
+        Words for a reply that is not withheld any more are a reply of their own.
+        """
+        ticket, seen = history.ticket.id, history.standing.last_seq
+        caught = [words_for(r.seq) for r in history.outbox if r.state == "withheld"]
+        if mode not in {"reply", "note", *caught}:
+            self.drafts.write(ticket, "reply", self.drafts.text(ticket, mode), seen)
+            self.drafts.write(ticket, mode, "", seen)
+            self.save_soon()
+            self.run_command("reply")
+        else:
+            self.run_command("withheld" if mode in caught else mode)
 
     async def _give(self, history: History, how: GiveBack) -> Said:
         await self.keep_drafts()

@@ -1,7 +1,7 @@
 """What a person writes on the desk: drafts by ticket and mode, kept in the store."""
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -68,7 +68,7 @@ class Drafts:
 
         Args:
             ticket: On which ticket.
-            mode: `reply` or `note`.
+            mode: `reply`, `note` or what `words_for` says.
             text: All of it.
             seen: The last seq that was on the screen.
         """
@@ -79,8 +79,45 @@ class Drafts:
 
     def unsent_on(self, ticket: TicketId) -> dict[str, str]:
         """What is written on a ticket and not sent, by its mode."""
-        texts = {mode: self.text(ticket, mode) for mode in ("reply", "note")}
+        there = [mode for on, mode in self._texts if on == ticket]
+        texts = {mode: self.text(ticket, mode) for mode in _in_order(there)}
         return {mode: text for mode, text in texts.items() if text.strip()}
+
+    def as_stored(self, ticket: TicketId) -> dict[str, str]:
+        """What is written on a ticket and stored just so, by its mode."""
+        return {
+            key[1]: text
+            for key, text in self._texts.items()
+            if key[0] == ticket
+            and text
+            and key in self._kept
+            and key not in self._unsaved
+        }
+
+    def gone(
+        self,
+        ticket: TicketId,
+        before: Mapping[str, str],
+        stored: Iterable[Draft],
+        me: str,
+    ) -> bool:
+        """Empties what was sent or discarded in another console, untouched here.
+
+        Args:
+            ticket: The ticket.
+            before: Its texts `as_stored`, before the store was read.
+            stored: Its drafts, as they were read.
+            me: Whose this console is.
+
+        Returns:
+            Whether there was any.
+        """
+        there = {draft.mode for draft in stored if draft.operator == me}
+        now = self.as_stored(ticket)
+        over = [m for m in before.keys() - there if now.get(m) == before[m]]
+        for mode in over:
+            self._texts[ticket, mode] = ""
+        return bool(over)
 
     def discarded(self, ticket: TicketId) -> None:
         """Empties what is written on a ticket; `restore` brings it back for a while."""
@@ -134,3 +171,8 @@ class Drafts:
                 if self._texts.get(key, "") == text:
                     self._unsaved.discard(key)
         return self.saved
+
+
+def _in_order(modes: Iterable[str]) -> list[str]:
+    """The reply, the note, and then words for replies that are withheld."""
+    return sorted(modes, key=lambda mode: (mode != "reply", mode != "note", mode))

@@ -42,7 +42,7 @@ class Sleep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Write:
-    """Nothing is given back: on with what is written; `mode` is `reply` or `note`."""
+    """Nothing is given back: on with what is written; `mode` is the draft's."""
 
     mode: str
 

@@ -1,6 +1,6 @@
 """The agent's replies that a take-over caught, one card after the other."""
 
-from collections.abc import MutableMapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
 
@@ -38,19 +38,28 @@ class WithheldPanel(Panel[Caught]):
     """One withheld reply: send it as it is, edit it, or discard it.
 
     Attributes:
-        begun: New words that were written and not sent, by the reply's entry; they
-            outlast the panel.
+        begun: New words that were written and not sent, or "".
     """
 
     def __init__(
         self,
         replies: Sequence[Reply],
         zone: tzinfo | None,
-        begun: MutableMapping[int, str],
+        begun: str,
+        keep: Callable[[str], None],
     ) -> None:
+        """Takes what is withheld.
+
+        Args:
+            replies: The replies; the first is shown.
+            zone: Where its time is told.
+            begun: What was written in its place before.
+            keep: Keeps what is written in its place; "" where that is nothing else.
+        """
         super().__init__()
         self.zone = zone
         self.begun = begun
+        self.keep = keep
         self.reply = replies[0]
         self.more = len(replies) - 1
         self.editing = False
@@ -94,22 +103,18 @@ class WithheldPanel(Panel[Caught]):
             ("s", "key"),
             (" send as it is    ", "text"),
             ("e", "key"),
-            (" go on editing    " if self._kept else " edit    ", "text"),
+            (" go on editing    " if self.begun else " edit    ", "text"),
             ("d", "key"),
             (" discard", "text"),
         )
-
-    @property
-    def _kept(self) -> str:
-        """What was written instead, where it says something else."""
-        text = self.begun.get(self.reply.seq, "")
-        return text if text != written(self.reply.text) else ""
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
         """Keeps what is written."""
         event.stop()
         if self.editing:
-            self.begun[self.reply.seq] = event.text_area.text
+            text = event.text_area.text
+            self.begun = text if text != written(self.reply.text) else ""
+            self.keep(self.begun)
 
     @override
     def pressed(self, key: str) -> bool:
@@ -148,7 +153,7 @@ class WithheldPanel(Panel[Caught]):
         self.set_class(editing, "-override")
         editor = self.query_one("#card-input", Editor)
         if editing:
-            editor.load_text(self._kept or written(self.reply.text))
+            editor.load_text(self.begun or written(self.reply.text))
             editor.focus()
         else:
             self.set_focus(None)

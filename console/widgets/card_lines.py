@@ -25,7 +25,13 @@ from console.widgets.spans import (
 )
 from console.wording import cannot_be_read, on_object_words
 from core.cleanse import changed, cleanse, one_line
-from core.decision import READY, Decision, approvers
+from core.decision import (
+    READY,
+    Decision,
+    DecisionState,
+    approvers,
+    settled_words,
+)
 from core.history import History
 from core.journal import Message, ToolCalled, ToolReturned
 from core.ledger import OnObject, besides, by_currency
@@ -207,6 +213,11 @@ def _verdict(decision: Decision, sight: Sight) -> list[Line]:
         begun = decision.id in sight.begun
         state = "begun, no answer yet" if begun else "not carried out yet"
         return _pair("approved", f"by {by} {at}, {state}", width)
+    if decision.state is not DecisionState.PENDING:  # a colleague settled it meanwhile
+        said = settled_words(decision)
+        if decision.decided_at is not None:
+            said += f" {when(decision.decided_at, sight.now, sight.zone)}"
+        return _pair("settled", said, width)
     lines: list[Line] = []
     if decision.four_eyes:
         said = (

@@ -3,6 +3,7 @@
 Drafts are no record: they are nobody's words yet, and leave no trace in the journal.
 """
 
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 
@@ -15,6 +16,21 @@ UNSENT = "there is an unsent draft: send or discard it first"
 """Why a ticket is not let go."""
 
 
+def words_for(seq: int) -> str:
+    """The mode of what is to be said in place of a withheld reply."""
+    return f"words for #{seq}"
+
+
+def drop_sent(
+    tx: Transaction, kept: Iterable[Draft], by: Operator, mode: str, text: str
+) -> None:
+    """Discards the draft that was just sent, with it: no console offers it again."""
+    for draft in kept:
+        same = draft.text.strip() == text.strip()
+        if (draft.operator, draft.mode) == (by.name, mode) and same:
+            tx.save_draft(replace(draft, text=""))
+
+
 async def save_draft(
     store: Store, ticket: TicketId, by: Operator, mode: str, text: str
 ) -> datetime:
@@ -24,7 +40,7 @@ async def save_draft(
         store: The store.
         ticket: The ticket.
         by: Whose it is.
-        mode: `reply` or `note`; a draft keeps its own.
+        mode: `reply`, `note` or what `words_for` says; a draft keeps its own.
         text: The text.
 
     Returns:

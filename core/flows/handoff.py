@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from core.decision import Operator, Role
 from core.flows.answer import DIRECTLY, Leaving, answer_as, said_already
+from core.flows.drafts import drop_sent
 from core.flows.holding import seat, store_acquisition
 from core.flows.person import (
     Done,
@@ -154,6 +155,7 @@ async def reply(  # what a reply is made of
             return NotPossible(why=again)
         newest = history.standing.last_seq
         covers = newest if seen is None else min(seen, newest)
+        drop_sent(tx, history.drafts, by, "reply", text)
         return answer_as(tx, hold, history, by, text, covers, leaving)
 
     outcome = await store.write(send)
@@ -177,6 +179,7 @@ async def note(
     def keep(tx: Transaction) -> Done | NotPossible:
         if as_of_now(tx, by).disabled:
             return disabled(by)
+        drop_sent(tx, tx.drafts(ticket), by, "note", text)
         return Done(seq=tx.append(ticket, operator(by.name), body).seq)
 
     outcome = await store.write(keep)

@@ -19,7 +19,7 @@ from core.flows.person import (
     note_refusal,
 )
 from core.history import History, Reply
-from core.journal import Delivery
+from core.journal import Delivery, Note, StateAmended
 from core.lock import Acquired, HolderKind, acquire_for_operator
 from core.ports import Store, Transaction
 from core.ticket import TicketId, operator
@@ -33,11 +33,22 @@ class TakenBack:
         seq: The journal entry that says so.
         text: What it would have said.
         yours_again: Whether its author had let the ticket go and holds it again.
+        stays: What its author did after it, as a macro does, and what is not undone:
+            of `note`, `note for the agent`, `change of the state`.
     """
 
     seq: int
     text: str
     yours_again: bool = False
+    stays: tuple[str, ...] = ()
+
+    @property
+    def stays_words(self) -> str:
+        """What is not undone, in words, or ""."""
+        if not self.stays:
+            return ""
+        verb = "stays" if len(self.stays) == 1 else "stay"
+        return f"the {' and the '.join(self.stays)} {verb}"
 
 
 async def unsend(
@@ -79,11 +90,29 @@ async def unsend(
         tx.save_reply(replace(mine, state="discarded", why=why))
         gone = Delivery(message_seq=mine.seq, state="taken_back")
         seq = tx.append_as(hold, operator(by.name), gone).seq
-        return TakenBack(seq=seq, text=mine.text, yours_again=again)
+        return TakenBack(
+            seq=seq, text=mine.text, yours_again=again, stays=_stays(history, mine)
+        )
 
     outcome = await store.write(take_back)
     await note_refusal(store, ticket, by, "take back", outcome)
     return outcome
+
+
+def _stays(history: History, reply: Reply) -> tuple[str, ...]:
+    """What the reply's author did on the ticket after it."""
+    found: list[str] = []
+    for entry in history.journal:
+        if entry.seq <= reply.seq or entry.actor != reply.author:
+            continue
+        match entry.body:
+            case Note(for_agent=for_agent):
+                found.append("note for the agent" if for_agent else "note")
+            case StateAmended():
+                found.append("change of the state")
+            case _:
+                pass
+    return tuple(dict.fromkeys(found))
 
 
 def _with_others(now: NotHolder, reply: Reply) -> str:

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from core.decision import Operator
 from core.flows.answer import DIRECTLY, Leaving, answer_as
+from core.flows.drafts import words_for
 from core.flows.person import (
     Done,
     NotHolder,
@@ -84,11 +85,17 @@ async def discard_withheld(
 def _discard(
     tx: Transaction, history: History, by: Operator, seq: int, why: str
 ) -> Reply | None:
-    """Marks a withheld reply as discarded; returns it as it was, or None."""
+    """Marks a withheld reply as discarded; returns it as it was, or None.
+
+    What the operator had begun to write in its place goes with it.
+    """
     for held in history.outbox:
         if held.seq == seq and held.state == "withheld":
             tx.save_reply(replace(held, state="discarded", why=why))
             gone = Delivery(message_seq=seq, state="discarded", why=why)
             tx.append(history.ticket.id, operator(by.name), gone)
+            for draft in history.drafts:
+                if (draft.operator, draft.mode) == (by.name, words_for(seq)):
+                    tx.save_draft(replace(draft, text=""))
             return held
     return None

@@ -2,11 +2,12 @@
 
 import gc
 import warnings
+from pathlib import Path
 
 from console.screens.acts import Said
 from console.screens.background import in_background
 from tests.console.counter import Counter
-from tests.console.steps import desk_of, sitting, until
+from tests.console.steps import desk_of, shown, sitting, told, until
 
 
 async def test_what_a_closing_screen_never_starts_is_no_forgotten_coroutine(
@@ -49,3 +50,20 @@ async def test_a_desk_that_closes_at_once_forgets_no_coroutine(
             app.exit()
         gc.collect()
     assert not [w for w in seen if "never awaited" in str(w.message)]
+
+
+async def test_an_act_that_failed_says_where_and_of_what_kind_and_no_message(
+    counter: Counter, tmp_path: Path
+) -> None:
+    ticket = await counter.writes("Where?")
+    log = tmp_path / "handoff.log"
+
+    async def act() -> Said:
+        raise ValueError("Dear Ann")
+
+    async with sitting(counter.store, log_path=log) as (pilot, app):
+        await shown(pilot, app, ticket)
+        desk_of(app).act(act())
+        words = f"An act at {ticket} failed: ValueError; see {log}"
+        await until(pilot, lambda: words in told(app))
+        assert "Dear Ann" not in told(app)

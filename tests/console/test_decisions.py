@@ -18,6 +18,8 @@ from console.screens.palette import PalettePanel
 from console.widgets.composer import Composer
 from console.widgets.queue import Queue
 from console.widgets.spans import plain
+from core.decision import Operator, Rejected, Role, Verdict
+from core.flows.supervise import decide
 from core.ticket import TicketId
 from core.tool import Approve, Consequence, ToolPolicy, ToolSpec
 from tests.console.counter import MIRA, Counter
@@ -35,6 +37,8 @@ from tests.console.steps import (
     told,
     until,
 )
+
+SAM = Operator(name="Sam", role=Role.SUPERVISOR)
 
 REFUND = ToolSpec(
     name="refund_order",
@@ -370,3 +374,41 @@ def card_of(app: HandoffApp) -> TicketId | None:
     """The ticket whose card is open."""
     panel = app.screen
     return panel.decision.ticket if isinstance(panel, DecisionPanel) else None
+
+
+async def test_f16_a_card_that_a_colleague_settled_says_so_and_that_esc_closes_it(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("I want my money back.")
+    await counter.proposes(ticket, {"order_id": "O-1"})
+    async with sitting(counter.store, size=(80, 24)) as (pilot, app):
+        await card_opened(pilot, app)
+        assert "expires in" in card(app)
+        await press(pilot, "x", *"too much")
+        verdict = Verdict(kind="reject", why="no", input=None, seen=None)
+        await counter.store.write(lambda tx: tx.save_operator(SAM))
+        came = await decide(counter.store, "D-1", verdict, SAM, ())
+        assert isinstance(came, Rejected), came
+        await until(pilot, lambda: "settled     rejected by Sam" in card(app))
+        assert "expires in" not in card(app)
+        said = "▸ esc Close    already rejected by Sam"
+        keys = app.screen.query_one("#panel-keys")
+        await until(pilot, lambda: plain(keys.lines).startswith(said))
+        await press(pilot, "escape")
+        await until(pilot, lambda: app.screen is desk_of(app))
+
+
+async def test_a_reason_that_was_begun_outlasts_a_look_elsewhere(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("I want my money back.")
+    await counter.proposes(ticket, {"order_id": "O-1"})
+    async with sitting(counter.store) as (pilot, app):
+        await card_opened(pilot, app)
+        await press(pilot, "x", *"too ", "escape", "x", *"much", "escape", "escape")
+        await until(pilot, lambda: app.screen is desk_of(app))
+        await card_opened(pilot, app)
+        await press(pilot, "x", *" now", "enter")
+        await until(pilot, lambda: "D-1 rejected" in told(app))
+        assert desk_of(app).reasons == {}
+    assert (await stored(counter.store, ticket)).decisions[0].why == "too much now"

@@ -180,6 +180,22 @@ async def test_f108_a_macro_s_reply_is_taken_back_after_its_release_and_the_tick
         await until(pilot, lambda: composer.text == "Thank you.")
 
 
+async def test_f108_what_a_macro_did_beside_its_reply_is_said_where_that_is_taken_back(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("Where?")
+    text = '---\nnote: Seen.\nstate: {"seen": true}\nrelease: queue\n---\nThank you.'
+    await keep(counter.store, ME, "thanks", text)
+    async with sitting(counter.store, leaving=LONG) as (pilot, app):
+        await shown(pilot, app, ticket)
+        await held(pilot, app)
+        await macro_done(pilot, app)
+        await until(pilot, lambda: "u takes it back" in screen_text(app))
+        await press(pilot, "u")
+        stays = "is yours again; the change of the state and the note stay"
+        await until(pilot, lambda: stays in told(app), told(app))
+
+
 async def test_rule_01_what_a_colleague_has_since_is_not_taken_back_and_it_is_said(
     counter: Counter,
 ) -> None:

@@ -14,12 +14,15 @@ from console.screens.ask import AskPanel
 from console.screens.decision import DecisionPanel
 from console.screens.give_back import GiveBackPanel
 from console.screens.macro import MacroPanel
+from console.screens.overlays import LeavePanel
 from console.screens.withheld import WithheldPanel
-from console.widgets.composer import Editor
+from console.widgets.composer import Composer, Editor
 from core.decision import Operator, Role
 from core.flows.canned import keep
+from core.flows.drafts import save_draft, words_for
 from core.flows.handoff import take_over
 from core.flows.people import disable, give_role
+from core.flows.withheld import discard_withheld
 from core.ticket import TicketId
 from tests.console.counter import Counter
 from tests.console.shown import ME
@@ -128,6 +131,84 @@ async def test_a_withheld_reply_s_new_words_outlast_a_look_elsewhere(
         await until(pilot, lambda: app.screen is desk_of(app))
         (_, sent) = (await stored(counter.store, ticket)).outbox
         assert sent.text == "Soon: It is on its way."
+
+
+async def reworded(counter: Counter) -> TicketId:
+    """A withheld reply with new words that a console kept before it was killed."""
+    ticket = await counter.writes("Where is my parcel?")
+    await counter.answers(await counter.works(ticket), "It is on its way.")
+    await counter.hands_over_to(ticket, ME)
+    async with sitting(counter.store) as (pilot, app):
+        await shown(pilot, app, ticket)
+        await until(pilot, lambda: "YOU HOLD" in pane_text(app, "banner"))
+        await opened(pilot, app, WithheldPanel, "w")
+        await press(pilot, "e")
+        await until(pilot, lambda: app.screen.query_one(Editor).has_focus)
+        await press(pilot, *"Soon: ")
+        await until(pilot, lambda: desk_of(app).drafts.unsent)
+        await until(pilot, lambda: desk_of(app).drafts.saved)
+        desk_of(app).drafts.drop(ticket)  # what is kept at leaving is not meant here
+    return ticket
+
+
+async def test_a_withheld_reply_s_new_words_outlast_a_killed_console_and_are_sent(
+    counter: Counter,
+) -> None:
+    ticket = await reworded(counter)
+    async with sitting(counter.store) as (pilot, app):
+        await shown(pilot, app, ticket)
+        await opened(pilot, app, LeavePanel, "q")
+        assert "Unsent text is kept" in screen_text(app)
+        await press(pilot, "escape")
+        await until(pilot, lambda: app.screen is desk_of(app))
+        await opened(pilot, app, WithheldPanel, "w")
+        assert "e go on editing" in screen_text(app)
+        await press(pilot, "e")
+        await until(pilot, lambda: app.screen.query_one(Editor).has_focus)
+        await press(pilot, "ctrl+s")
+        await until(pilot, lambda: app.screen is desk_of(app))
+        await until(pilot, lambda: not desk_of(app).acts_running)
+        history = await stored(counter.store, ticket)
+        assert history.outbox[1].text == "Soon: It is on its way."
+        assert history.drafts == ()
+        assert not desk_of(app).drafts.unsent
+
+
+async def test_a_withheld_reply_s_new_words_are_in_the_way_of_giving_back(
+    counter: Counter,
+) -> None:
+    ticket = await reworded(counter)
+    (draft,) = (await stored(counter.store, ticket)).drafts
+    async with sitting(counter.store) as (pilot, app):
+        await shown(pilot, app, ticket)
+        await opened(pilot, app, GiveBackPanel, "R")
+        words = f"Unsent {draft.mode}: “Soon: It is on its way.”"
+        assert words in screen_text(app)
+        await opened(pilot, app, WithheldPanel, "E")
+        assert "e go on editing" in screen_text(app)
+
+
+async def test_words_for_a_reply_that_a_colleague_settled_go_on_as_a_reply(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("Where is my parcel?")
+    await counter.answers(await counter.works(ticket), "It is on its way.")
+    await counter.hands_over_to(ticket, ME)
+    seq = (await stored(counter.store, ticket)).outbox[0].seq
+    await save_draft(counter.store, ticket, ME, words_for(seq), "Soon.")
+    await taken_away(counter, ticket)
+    await discard_withheld(counter.store, ticket, SAM, seq)
+    await take_over(counter.store, ticket, ME, forced=True, why="back")
+    async with sitting(counter.store) as (pilot, app):
+        await shown(pilot, app, ticket)
+        await until(pilot, lambda: "YOU HOLD" in pane_text(app, "banner"))
+        await opened(pilot, app, GiveBackPanel, "R")
+        await press(pilot, "E")
+        composer = desk_of(app).query_one(Composer)
+        await until(pilot, lambda: composer.text == "Soon.")
+        await until(pilot, lambda: desk_of(app).drafts.saved)
+        (draft,) = (await stored(counter.store, ticket)).drafts
+        assert (draft.mode, draft.text) == ("reply", "Soon.")
 
 
 async def test_f16_a_reason_stays_where_the_right_to_reject_was_taken(

@@ -10,7 +10,8 @@ from console.screens.pace import Pace
 from console.widgets.composer import Composer
 from console.widgets.queue import Queue
 from core.flows.answer import Leaving
-from core.flows.handoff import take_over
+from core.flows.drafts import save_draft
+from core.flows.handoff import reply, take_over
 from core.ports import Presence, Transaction
 from tests.console.counter import MIRA, Counter
 from tests.console.shown import ME
@@ -183,3 +184,51 @@ def test_the_key_that_takes_back_is_a_letter_only_where_letters_are_keys() -> No
         assert key_of(changed, "undo", here)
         assert key_of(changed, "undo", writing) == ""
     assert command_for(COMMANDS, "u", writing) is None
+
+
+async def test_a_draft_that_another_console_sent_leaves_the_composer_untouched_only(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("Where?")
+    await take_over(counter.store, ticket, ME)
+    await save_draft(counter.store, ticket, ME, "reply", "Dear Ann")
+    async with sitting(counter.store) as (pilot, app):
+        await shown(pilot, app, ticket)
+        composer = desk_of(app).query_one(Composer)
+        await press(pilot, "r")
+        await until(pilot, lambda: composer.text == "Dear Ann")
+        await reply(counter.store, ticket, ME, "Dear Ann")
+        await until(pilot, lambda: composer.text == "")
+        assert "sent or discarded in another console" in told(app)
+        assert (await stored(counter.store, ticket)).drafts == ()
+        await save_draft(counter.store, ticket, ME, "reply", "Dear Tim")
+        await press(pilot, "escape", "r")
+        await until(pilot, lambda: composer.text == "Dear Tim")
+        await press(pilot, *", soon")
+        await reply(counter.store, ticket, ME, "Dear Tim")
+        await counter.writes("Hello?", ticket=ticket)
+        await until(pilot, lambda: "Hello?" in screen_text(app))
+        assert composer.text == "Dear Tim, soon"
+
+
+async def test_what_is_sent_or_discarded_here_is_not_said_to_be_gone_elsewhere(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("Where?")
+    async with sitting(counter.store) as (pilot, app):
+        await shown(pilot, app, ticket)
+        await held(pilot, app)
+        desk = desk_of(app)
+        await press(pilot, "r", *"one")
+        await desk.keep_drafts()
+        await press(pilot, "ctrl+s")
+        await until(pilot, lambda: "#" in told(app) or "Stored" in told(app))
+        await until(pilot, lambda: not desk.acts_running)
+        await press(pilot, "r", *"two", "escape")
+        await desk.keep_drafts()
+        await press(pilot, "D")
+        await until(pilot, lambda: "Discarded “two”" in told(app))
+        await counter.writes("Hello?", ticket=ticket)
+        await until(pilot, lambda: "Hello?" in screen_text(app))
+        assert "another console" not in told(app)
+        assert desk.restorable()
