@@ -18,6 +18,7 @@ from console.wording import (
     quarantined,
     stop_words,
     untold,
+    why_refused,
 )
 from core.cleanse import cleanse, one_line
 from core.identity import SentUnder
@@ -235,7 +236,8 @@ def _fact(body: Body) -> str:
             said = word.words if word is not None else one_line(state, 40)
             return f"reply #{seq}: {said}{f' ({one_line(why, 400)})' if why else ''}"
         case Refused(what=what, rule=rule):
-            return f"was refused: {one_line(what, 60)}: {one_line(rule)}"
+            why = one_line(why_refused(what, rule))
+            return f"was refused: {one_line(what, 60)}: {why}"
         case Paused() | Claimed() | Snoozed():
             return happened(body)
         case Erased(what=what, receipt=receipt):

@@ -273,6 +273,18 @@ DELIVERY = {
 """What became of a reply, by its state in the outbox."""
 
 
+def why_refused(what: str, rule: str) -> str:
+    """Why something was refused, without what is said of it before: it is named once.
+
+    A rule begins with its tool (`refund: …`), or with the decision that it is of
+    (`D-1 is already …`), and what was tried ends in either.
+    """
+    for before in (f"{what}: ", f"{what.rpartition(' ')[2]} is "):
+        if rule.startswith(before):
+            return rule.removeprefix(before)
+    return rule
+
+
 def delivery_word(state: str) -> str:
     """What became of a reply, in words."""
     known = DELIVERY.get(state)

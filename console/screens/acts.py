@@ -156,7 +156,8 @@ class Acts:
             if how.to == "agent" and not outcome.workers_alive:
                 return Said(words="Given back; no agent is running now", done=True)
             verb = "Given" if how.to in giving_back.PLACES else "Offered"
-            words = "Resolved" if how.to == "resolved" else f"{verb} to {how.to}"
+            to = f"the {how.to}" if how.to in giving_back.PLACES else how.to
+            words = "Resolved" if how.to == "resolved" else f"{verb} to {to}"
             return Said(words=one_line(words, 60), done=True)
 
         return await told(let_go, ticket)

@@ -298,11 +298,11 @@ class DeskMoving(DeskPanes, inherit_bindings=False):
         dropped = paced(self.app).dropped(PAUSE)
         return f"{dropped[0].upper()}{dropped[1:]}. {words}" if dropped else words
 
-    def tell(self, words: str, *, good: bool = True) -> None:
+    def tell(self, words: str, *, good: bool = True, lasts: float = 4) -> None:
         """One line about what the person just did."""
         self.notify(
             self._after_dropped(words) if self.answering else words,
             severity="information" if good else "warning",
             markup=False,
-            timeout=4,
+            timeout=lasts,
         )

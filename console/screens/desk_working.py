@@ -1,13 +1,15 @@
 """The commands of a holder besides writing: tools, doubts, identity, triage, state."""
 
 import json
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 
 from console.measures import money
 from console.screens.acts import Said, told
 from console.screens.ask import AskPanel, PickPanel
 from console.screens.card import CarryOutPanel
 from console.screens.desk_finding import DeskFinding
+from console.screens.notices import NoticingApp
+from console.screens.panel import SLOW
 from console.screens.tool_form import ToolPanel
 from console.screens.work_acts import WorkActs
 from console.widgets.choices import Choice
@@ -19,6 +21,11 @@ from core.history import History
 from core.ledger import ActionState
 from core.ticket import JsonObject, TicketId
 from core.tool import ToolSpec
+
+_ASKING = "Asking the tool servers…"
+
+_LONGEST = 600.0
+"""Seconds for which that is told at most; it is taken back once they have answered."""
 
 
 class DeskWorking(DeskFinding, inherit_bindings=False):
@@ -46,8 +53,7 @@ class DeskWorking(DeskFinding, inherit_bindings=False):
     async def _choose_tool(self, ticket: TicketId) -> Said:
         if self.services.tools is None:
             return Said(words="No tool server is configured", done=False)
-        self.tell("Asking the tool servers…")
-        tools = await self.services.tools()
+        tools = await self._offered(self.services.tools)
         history = await self._newest(ticket)
         ready = {d.id: d for d in history.decisions if d.state in READY}
         choices = [
@@ -67,6 +73,18 @@ class DeskWorking(DeskFinding, inherit_bindings=False):
         title = f"Use a tool on {one_line(ticket, 40)}"
         self._pick(title, choices, chosen)
         return Said(words="", done=True)
+
+    async def _offered(
+        self, ask: Callable[[], Awaitable[Mapping[str, ToolSpec]]]
+    ) -> Mapping[str, ToolSpec]:
+        """The tools; that their servers are asked is told only while one waits."""
+        asking = self.set_timer(SLOW, lambda: self.tell(_ASKING, lasts=_LONGEST))
+        try:
+            return await ask()
+        finally:
+            asking.stop()
+            if isinstance(self.app, NoticingApp):
+                self.app.untell(_ASKING)
 
     def _carry_out(self, decision: Decision, history: History) -> None:
         """Shows an approved decision whole, and executes it once that is wanted."""

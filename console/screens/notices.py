@@ -45,6 +45,12 @@ class NoticingApp(App[None], inherit_bindings=False):
         for after in (*_AFTER, ends + _GONE):
             self.set_timer(after, self._paint_under_notices)
 
+    def untell(self, words: str) -> None:
+        """Takes back what was told for as long as something went on."""
+        for told in [n for n in self._notifications if n.message == words]:
+            self._unnotify(told)
+        self.set_timer(_GONE, self._paint_under_notices)
+
     @override
     def _refresh_notifications(self) -> None:
         for screen in self.screen_stack[:-1]:

@@ -214,6 +214,10 @@ class Panel(KeysFirst, ModalScreen[R | None], Generic[R], inherit_bindings=False
                 choices.step(1)
             elif key == "up" or (key == "k" and not self.typing):
                 choices.step(-1)
+            elif key in {"home", "g"} and not self.typing:
+                choices.step(-len(choices.choices))
+            elif key in {"end", "G"} and not self.typing:
+                choices.step(len(choices.choices))
             elif key == "enter" and not isinstance(self.focused, TextArea):
                 choices.take()
             else:

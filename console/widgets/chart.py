@@ -372,6 +372,7 @@ def _others(sight: Sight) -> list[Line]:
 def _ticket(history: History, sight: Sight) -> list[Line]:
     ticket = history.ticket
     said = sum(isinstance(e.body, Message) for e in history.journal)
+    said -= sum(reply.state == "discarded" for reply in history.outbox)  # never sent
     opened = when(ticket.created_at, sight.now, sight.zone)
     said_words = count(said, "message")
     return [

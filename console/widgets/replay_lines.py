@@ -1,11 +1,12 @@
 """A run turn by turn, as lines: what was sent, what came back, what it did."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from console.measures import count
-from console.widgets.spans import EMPTY, Line, line, paragraph
+from console.widgets.spans import EMPTY, Line, cells, line, paragraph
 from console.widgets.timeline_items import Item, items_of
 from console.widgets.timeline_lines import lines_of
 from console.widgets.timeline_values import Reader, value_lines
@@ -77,10 +78,38 @@ def request_lines(
         lines.append(line((f"{count(same, 'message')} as in the turn before", "faint")))
     else:
         text = cleanse(record.run.system, limit=_LONG, lines=400)
+        text = reflowed(text, width - 2)
         lines += [line(("system", "agent")), *paragraph(text, width, "dim", indent=2)]
     for raw in sent[same:]:
         lines += [EMPTY, *_message(raw, width)]
     return lines
+
+
+def reflowed(text: str, width: int) -> str:
+    """A text that is broken into lines by hand, whole where they would not fit.
+
+    Broken once more they would leave a word alone on every other line. A line goes on
+    with the next where the first word of that had no room on it.
+    """
+    parts = text.split("\n")
+    longest = max(map(cells, parts))
+    if longest <= width:
+        return text
+    out: list[str] = []
+    goes_on = False
+    for part, after in zip(parts, [*parts[1:], ""], strict=True):
+        if goes_on:
+            out[-1] = f"{out[-1]} {part.lstrip()}"
+        else:
+            out.append(part)
+        word = after.split(maxsplit=1)[:1]
+        begins = not word or _ITEM.match(after) or not part.strip()
+        goes_on = not begins and cells(part) + 1 + cells(word[0]) > longest
+    return "\n".join(out)
+
+
+_ITEM = re.compile(r"\s*([-*#>|]|\d+[.)]\s)")
+"""What begins a line that no line before it goes on with."""
 
 
 def _diff(diff: Sequence[str], width: int) -> list[Line]:

@@ -10,7 +10,17 @@ from contextlib import suppress
 from typing import assert_never
 
 from console.measures import clock_time, span_of
-from console.widgets.spans import EMPTY, Line, Span, clip, line, paragraph, width_of
+from console.widgets.spans import (
+    EMPTY,
+    Line,
+    Span,
+    cells,
+    clip,
+    line,
+    named,
+    paragraph,
+    width_of,
+)
 from console.widgets.timeline_events import (
     action_lines,
     decision_lines,
@@ -21,7 +31,14 @@ from console.widgets.timeline_events import (
 )
 from console.widgets.timeline_items import Item
 from console.widgets.timeline_values import Reader, brief, more, text_of, value_lines
-from console.wording import DELIVERY, asleep_until, happened, quarantined, untold
+from console.wording import (
+    DELIVERY,
+    asleep_until,
+    happened,
+    quarantined,
+    untold,
+    why_refused,
+)
 from core.cleanse import changed, cleanse, one_line
 from core.identity import SentUnder
 from core.journal import (
@@ -131,8 +148,11 @@ def _body(item: Item, reader: Reader, *, opened: bool) -> list[Line]:  # noqa: C
             said = f"{words}{whose}{because}"
             return [line((f"· {at} reply ", "faint"), (said, role))]
         case Refused(what=what, rule=rule):
-            said = f"refused: {one_line(what, 80)} · {one_line(rule, 120)}"
-            return [line((f"✗ {at} {said}", "dim"))]
+            said = (
+                f"refused: {one_line(what, 80)} · {one_line(why_refused(what, rule))}"
+            )
+            column = cells(f"✗ {at} ")
+            return named(f"✗ {at}", said, reader.width, role="dim", column=column)
         case Snoozed(until=str() as until):
             asleep = asleep_until(until, entry.at, reader.zone, brief=False)
             said = f"{one_line(entry.actor.name, 40)} lets it sleep{asleep[6:]}"

@@ -1,6 +1,6 @@
 """Letting a ticket go with unsent text, and taking back what was done by mistake."""
 
-from datetime import timedelta
+from datetime import UTC, timedelta
 
 from textual.pilot import Pilot
 
@@ -8,14 +8,19 @@ from console.app import HandoffApp
 from console.screens.ask import AskPanel
 from console.screens.give_back import GiveBackPanel
 from console.screens.macro import MacroPanel
+from console.widgets.chart import chart_lines
+from console.widgets.choices import Choices
 from console.widgets.composer import Composer
+from console.widgets.sight import Sight
+from console.widgets.spans import plain
 from core.flows.answer import Leaving
 from core.flows.canned import keep
-from core.flows.handoff import take_over
+from core.flows.handoff import reply, take_over
+from core.flows.unsend import TakenBack, unsend
 from core.journal import Note, Refused
 from core.ticket import TicketId
 from tests.console.counter import MIRA, Counter
-from tests.console.shown import ME
+from tests.console.shown import ME, NOW
 from tests.console.steps import (
     desk_of,
     held,
@@ -44,6 +49,38 @@ async def panel_open(pilot: Pilot[None], app: HandoffApp) -> None:
     await press(pilot, "R")
     await until(pilot, lambda: isinstance(app.screen, GiveBackPanel))
     await until(pilot, lambda: app.screen.listening)
+
+
+async def test_where_a_ticket_went_is_said_and_its_ends_are_one_key_away(
+    counter: Counter,
+) -> None:
+    ticket = await counter.writes("Where is it?")
+    async with sitting(counter.store) as (pilot, app):
+        await shown(pilot, app, ticket)
+        await held(pilot, app)
+        await panel_open(pilot, app)
+        choices = app.screen.query_one(Choices)
+        await press(pilot, "G")
+        assert choices.cursor == len(choices.choices) - 1
+        await press(pilot, "g")
+        assert choices.cursor == 0
+        await press(pilot, "j", "j", "enter")
+        await until(pilot, lambda: "Given to the queue" in told(app))
+
+
+async def test_a_reply_that_was_taken_back_is_no_message(counter: Counter) -> None:
+    ticket = await counter.writes("Where is it?")
+    await take_over(counter.store, ticket, ME)
+    await reply(counter.store, ticket, ME, "On its way.", leaving=LONG)
+
+    async def chart() -> str:
+        history = await stored(counter.store, ticket)
+        sight = Sight(me=ME.name, now=NOW, zone=UTC, width=100)
+        return plain(chart_lines(history, sight))
+
+    assert "2 messages" in await chart()
+    assert isinstance(await unsend(counter.store, ticket, ME), TakenBack)
+    assert "1 message\n" in await chart()
 
 
 async def test_an_unsent_reply_in_the_way_is_discarded_from_the_note_by_leaving_it(

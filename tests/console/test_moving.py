@@ -1,13 +1,16 @@
 """Where the cursor is, whatever comes, and how one gets about."""
 
+import pytest
 from textual.widgets._toast import Toast
 
+from console.screens import desk_reads
 from console.screens.overlays import HelpPanel, LeavePanel
 from console.screens.palette import PalettePanel
 from console.widgets.composer import Composer
 from console.widgets.queue import Queue
 from console.widgets.spans import plain
 from console.widgets.timeline import Timeline
+from core.flows.giving_back import GiveBack, give_back
 from core.flows.handoff import reply, take_over
 from tests.console.counter import MIRA, Counter
 from tests.console.shown import ME
@@ -31,6 +34,29 @@ from tests.console.steps import (
 def row_text(queue: Queue, y: int) -> str:
     """A row of the queue."""
     return plain([queue.line_at(y)])
+
+
+@pytest.mark.parametrize("view", ["1", "6"])
+async def test_a_views_own_digit_sorts_it_afresh(
+    counter: Counter, monkeypatch: pytest.MonkeyPatch, view: str
+) -> None:
+    tickets = [await counter.writes("?", subject=f"Nr {n}") for n in range(20)]
+    for ticket in tickets:
+        await take_over(counter.store, ticket, ME)
+        await give_back(counter.store, ticket, ME, GiveBack(to="queue"))
+    async with sitting(counter.store, (120, 40)) as (pilot, app):
+        queue = desk_of(app).query_one(Queue)
+        await press(pilot, view)
+        await until(pilot, lambda: queue.total == 20 and not queue.awaits)
+        monkeypatch.setattr(desk_reads, "RESORT", 3600.0)  # by itself it never does
+        before = [queue.places.at(y) for y in range(20)]
+        for ticket in before[:16]:
+            await take_over(counter.store, ticket, MIRA)
+            await reply(counter.store, ticket, MIRA, "Here it is.")
+            await give_back(counter.store, ticket, MIRA, GiveBack(to="queue"))
+        assert queue.places.at(16) == before[16]
+        await press(pilot, view)
+        await until(pilot, lambda: queue.places.at(0) == before[16], "sorted afresh")
 
 
 async def test_the_row_stays_under_the_cursor_when_the_list_sorts_anew(

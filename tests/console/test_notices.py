@@ -1,11 +1,15 @@
 """Where it is told what happened, and that nothing important lies under it."""
 
+import asyncio
+from collections.abc import Mapping
+
 import pytest
 from textual import events
 
 from console.screens.decision import DecisionPanel
 from console.screens.pace import Pace
 from core.flows.handoff import take_over
+from core.tool import ToolSpec
 from tests.console.counter import Counter
 from tests.console.shown import ME
 from tests.console.steps import (
@@ -17,10 +21,12 @@ from tests.console.steps import (
     pane_text,
     press,
     screen_text,
+    shown,
     sitting,
     told,
     until,
 )
+from tests.console.test_decisions import REFUND
 
 LONG = "a notice of 漢字 that has a lot more to say than there is room for " * 4
 
@@ -168,3 +174,30 @@ async def test_a_card_that_was_not_read_whole_says_so_where_y_was_pressed(
         await press(pilot, "y")
         await until(pilot, lambda: "not read whole yet: j reads on" in screen_text(app))
         assert "Decision" in pane_text(app, "banner")
+
+
+async def test_that_tool_servers_are_asked_is_told_while_one_waits_and_no_longer(
+    counter: Counter,
+) -> None:
+    answered = asyncio.Event()
+
+    async def tools() -> Mapping[str, ToolSpec]:
+        await answered.wait()
+        return {REFUND.name: REFUND}
+
+    ticket = await counter.writes("Where is it?")
+    app = app_on(counter.store, tools=tools)
+    async with app.run_test(size=(120, 40), notifications=True) as pilot:
+        await shown(pilot, app, ticket)
+        await held(pilot, app)
+        await press(pilot, "A")
+        await until(pilot, lambda: "Asking the tool servers" in screen_text(app))
+        answered.set()
+        await until(pilot, lambda: "Use a tool on" in screen_text(app))
+        gone = "Asking the tool servers"
+        await until(pilot, lambda: gone not in screen_text(app), "taken back")
+        await press(pilot, "escape")
+        app.told.clear()
+        await press(pilot, "A")
+        await until(pilot, lambda: "Use a tool on" in screen_text(app))
+        assert gone not in told(app)

@@ -256,7 +256,6 @@ class Tour:
         await until(self.pilot, lambda: desk.here().ready)
         await until(self.pilot, lambda: "PAUSED" not in screen_text(self.app))
         await self.opens("A", "execute refund_order")
-        self.app.clear_notifications()  # that the servers were asked
         await self.keep("tools")
         await press(self.pilot, "enter")
         await self.says("y carry it out")

@@ -100,7 +100,7 @@ async def test_rule_05_a_tool_is_used_from_the_desk_by_policy_and_ledger(
     async with bench.holding() as (pilot, app, ticket):
         await press(pilot, "A")
         await picked(pilot, app, "refund_order")
-        await until(pilot, lambda: "'order_id' is a required" in screen_text(app))
+        await until(pilot, lambda: "order_id, amount are missing" in screen_text(app))
         await filled_in(pilot, app, order_id="O-1", amount="20.00")
         await until(pilot, lambda: "refund_order is done" in told(app))
     (action,) = (await stored(counter.store, ticket)).actions
