@@ -127,13 +127,15 @@ class DeskCommands(DeskGiving, inherit_bindings=False):
 
     def _send(self, history: History, mode: str, text: str) -> None:
         self._sending = True
-        ticket = history.ticket.id
-        act = (
-            self.acts.note(ticket, text)
-            if mode == "note"
-            else self.acts.reply(ticket, text, history.standing.last_seq)
-        )
-        self.act(act, lambda said: self._sent(said, ticket, mode, text))
+        ticket, seen = history.ticket.id, history.standing.last_seq
+
+        async def say() -> Said:
+            await self.keep_drafts()  # the very draft that goes with what is sent
+            if mode == "note":
+                return await self.acts.note(ticket, text)
+            return await self.acts.reply(ticket, text, seen)
+
+        self.act(say(), lambda said: self._sent(said, ticket, mode, text))
 
     def _sent(self, said: Said, ticket: TicketId, mode: str, text: str) -> None:
         self._sending = False
