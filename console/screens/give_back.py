@@ -97,6 +97,7 @@ class GiveBackPanel(Panel[Answer]):
                 self.notes.get(self.ticket, ""),
                 id="panel-note",
                 placeholder="what it should know or do",
+                select_on_focus=False,  # the next letter would replace what was begun
             )
             yield LineView(
                 [

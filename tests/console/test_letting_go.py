@@ -263,10 +263,11 @@ async def test_a_note_begun_in_the_panel_outlasts_a_look_at_the_ticket(
         await until(pilot, lambda: app.screen is desk_of(app))
         await panel_open(pilot, app)
         await until(pilot, lambda: "paid" in screen_text(app))
-        await press(pilot, "enter")
+        await press(pilot, "tab", *" by card", "enter")
         await until(pilot, lambda: "no agent is running now" in told(app))
         journal = (await stored(counter.store, ticket)).journal
-        assert [e.body.text for e in journal if isinstance(e.body, Note)] == ["paid"]
+        notes = [e.body.text for e in journal if isinstance(e.body, Note)]
+        assert notes == ["paid by card"]
         assert desk_of(app).leaving_notes == {}
 
 
