@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from console.measures import count
-from console.widgets.spans import EMPTY, Line, cells, line, paragraph
+from console.widgets.spans import EMPTY, Line, cells, line, paragraph, wrap
 from console.widgets.timeline_items import Item, items_of
 from console.widgets.timeline_lines import lines_of
 from console.widgets.timeline_values import Reader, value_lines
@@ -86,25 +86,30 @@ def request_lines(
 
 
 def reflowed(text: str, width: int) -> str:
-    """A text that is broken into lines by hand, whole where they would not fit.
+    """A text that is broken into lines by hand, broken for this width instead.
 
-    Broken once more they would leave a word alone on every other line. A line goes on
-    with the next where the first word of that had no room on it.
+    Broken once more its lines would leave a word alone on every other line. A paragraph
+    ends before a blank line, an item of a list or a heading.
     """
-    parts = text.split("\n")
-    longest = max(map(cells, parts))
-    if longest <= width:
-        return text
-    out: list[str] = []
+    paragraphs: list[list[str]] = []
     goes_on = False
-    for part, after in zip(parts, [*parts[1:], ""], strict=True):
-        if goes_on:
-            out[-1] = f"{out[-1]} {part.lstrip()}"
+    for part in text.split("\n"):
+        begins = not part.strip() or _ITEM.match(part)
+        if goes_on and not begins:
+            paragraphs[-1].append(part)
         else:
-            out.append(part)
-        word = after.split(maxsplit=1)[:1]
-        begins = not word or _ITEM.match(after) or not part.strip()
-        goes_on = not begins and cells(part) + 1 + cells(word[0]) > longest
+            paragraphs.append([part])
+        goes_on = bool(part.strip()) and not part.startswith("#")
+    out: list[str] = []
+    for first, *rest in paragraphs:
+        if not rest or all(cells(part) <= width for part in (first, *rest)):
+            out += [first, *rest]
+            continue
+        moved_in = len(rest[0]) - len(rest[0].lstrip())
+        whole = " ".join([first.rstrip(), *(part.strip() for part in rest)])
+        parts = wrap(whole[moved_in:], width - moved_in)
+        out.append(whole[:moved_in] + parts[0])
+        out += [" " * moved_in + part for part in parts[1:]]
     return "\n".join(out)
 
 
